@@ -1,0 +1,1 @@
+"""Checks the theory in machine-learning papers by machine."""

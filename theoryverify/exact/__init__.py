@@ -1,0 +1,1 @@
+"""Numbers without rounding: balls, exact rationals, laws, identities. Imports nothing above it."""

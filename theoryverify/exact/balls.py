@@ -1,0 +1,323 @@
+"""Rigorous real numbers: balls in, enclosures out.
+
+A *ball* is python-flint's ``arb``: a midpoint and a radius that provably contain the number. The
+working precision of FLINT is global to the process, so it is only ever changed inside
+:func:`precision`, which holds a lock and restores what it found. What leaves a computation is an
+:class:`Enclosure`, two exact dyadic numbers that no later change of precision can touch.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from flint import acb, arb, ctx, fmpq, fmpz
+
+from theoryverify.errors import UndecidedError
+from theoryverify.exact.rationals import rational, to_fmpq
+
+_LOCK = threading.RLock()
+_LOG2_10 = math.log2(10)
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work with ``bits`` bits inside the block; other threads wait, the old value comes back."""
+    with _LOCK:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def bits_for(digits: int) -> int:
+    """Bits that carry ``digits`` decimal digits."""
+    return math.ceil(digits * _LOG2_10) + 4
+
+
+def ball(value: Any) -> arb:
+    """The smallest ball at the current precision around an exact number; balls pass through."""
+    if isinstance(value, arb):
+        return value
+    if isinstance(value, Enclosure):
+        return value.ball()
+    if isinstance(value, int):
+        return arb(value)
+    return arb(to_fmpq(rational(value)))
+
+
+def sign(value: arb) -> int | None:
+    """-1, 0 or 1 where the ball decides it, else ``None``. Zero only where it is exact."""
+    if not value.is_finite():
+        return None
+    if value > 0:
+        return 1
+    if value < 0:
+        return -1
+    return 0 if value.is_zero() else None
+
+
+def accuracy(value: arb | acb) -> int:
+    """Correct leading bits of a ball; negative where it does not even fix the magnitude."""
+    return int(value.rel_accuracy_bits()) if value.is_finite() else -1
+
+
+def integer_power(base: arb, exponent: int) -> arb:
+    """``base**exponent`` for an integer exponent >= 0, tight and never NaN.
+
+    FLINT's own power of a real ball that contains zero goes through the logarithm and gives NaN.
+    Here ``x -> x^n`` is evaluated at the ends of the ball, where it is monotone on each side of 0.
+    """
+    if exponent == 0:
+        return arb(1)
+    if not base.contains(0) or base.is_exact():
+        return base**exponent
+    low, high = base.lower(), base.upper()
+    if exponent % 2:
+        return (low**exponent).union(high**exponent)
+    return arb(0).union(_larger(abs(low), abs(high)) ** exponent)
+
+
+def _larger(left: arb, right: arb) -> arb:
+    return left if left > right else right
+
+
+class Enclosure:
+    """A real number between two exact dyadic numbers.
+
+    Parameters
+    ----------
+    lower, upper : arb
+        Exact (radius 0) finite balls with ``lower <= upper``.
+
+    Notes
+    -----
+    Comparisons are three-valued: ``True``, ``False``, or ``None`` where the enclosure is too wide
+    to tell.
+    """
+
+    __slots__ = ("_lower", "_upper")
+
+    def __init__(self, lower: arb, upper: arb) -> None:
+        self._lower = _dyadic(lower)
+        self._upper = _dyadic(upper)
+
+    @classmethod
+    def of(cls, value: arb) -> Enclosure:
+        """The enclosure that a ball stands for.
+
+        Raises
+        ------
+        UndecidedError
+            If the ball is not finite: NaN contains nothing.
+        """
+        if not value.is_finite():
+            raise UndecidedError(f"no finite enclosure: {value}")
+        return cls(value.lower(), value.upper())
+
+    @classmethod
+    def exactly(cls, value: Any, digits: int = 50) -> Enclosure:
+        """The enclosure of an exact rational, ``digits`` digits tight."""
+        with precision(bits_for(digits) + 16):
+            return cls.of(ball(value))
+
+    @property
+    def lower(self) -> Fraction:
+        return _fraction(self._lower)
+
+    @property
+    def upper(self) -> Fraction:
+        return _fraction(self._upper)
+
+    def ball(self) -> arb:
+        """A ball at the current precision that contains the enclosure."""
+        low, high = arb(self._lower), arb(self._upper)
+        return low.union(high)
+
+    def contains(self, value: Any) -> bool:
+        """Whether an exact number lies in the enclosure."""
+        point = rational(value)
+        return self.lower <= point <= self.upper
+
+    def overlaps(self, other: Enclosure) -> bool:
+        return not (_less(self._upper, other._lower) or _less(other._upper, self._lower))
+
+    def within(self, other: Enclosure) -> bool:
+        """Whether this enclosure lies inside another one, ends included."""
+        return not (_less(self._lower, other._lower) or _less(other._upper, self._upper))
+
+    def sign(self) -> int | None:
+        """-1, 0, 1, or ``None`` where it is not decided."""
+        low, high = self._lower[0], self._upper[0]
+        if low > 0:
+            return 1
+        if high < 0:
+            return -1
+        return 0 if low == 0 and high == 0 else None
+
+    def less_than(self, value: Any) -> bool | None:
+        """Whether the number is below ``value`` (exact or enclosed); ``None`` if undecided."""
+        other = value if isinstance(value, Enclosure) else None
+        if other is None:
+            point = rational(value)
+            if self.upper < point:
+                return True
+            return False if self.lower >= point else None
+        if _less(self._upper, other._lower):
+            return True
+        return None if _less(self._lower, other._upper) else False
+
+    def greater_than(self, value: Any) -> bool | None:
+        """Whether the number is above ``value`` (exact or enclosed); ``None`` if undecided."""
+        if isinstance(value, Enclosure):
+            return value.less_than(self)
+        point = rational(value)
+        if self.lower > point:
+            return True
+        return False if self.upper <= point else None
+
+    @property
+    def digits(self) -> int:
+        """Decimal digits that the enclosure fixes, relative to its size (0 if none)."""
+        with precision(64):
+            width = arb(self._upper) - arb(self._lower)
+            size = _larger(abs(arb(self._lower)), abs(arb(self._upper)))
+            if width.is_zero():
+                return 10**6
+            if not size > 0:
+                return 0
+            ratio = (width / size).log() / arb(10).log()
+            return max(0, math.floor(-float(ratio.mid())))
+
+    def decimal(self, digits: int | None = None) -> tuple[str, str]:
+        """Both ends as decimal strings, rounded outward, with ``digits`` significant digits."""
+        if digits is None:
+            digits = min(self.digits + 3, 60)
+        digits = max(digits, 3)
+        return _decimal(self._lower, digits, up=False), _decimal(self._upper, digits, up=True)
+
+    def to_json(self, digits: int | None = None) -> dict[str, str]:
+        low, high = self.decimal(digits)
+        return {"lower": low, "upper": high}
+
+    def __float__(self) -> float:
+        with precision(64):
+            return float(((arb(self._lower) + arb(self._upper)) / 2).mid())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Enclosure):
+            return NotImplemented
+        return self._lower == other._lower and self._upper == other._upper
+
+    def __hash__(self) -> int:
+        return hash((self._lower, self._upper))
+
+    def __str__(self) -> str:
+        """The digits that both ends share, then the rest of each: ``0.2784[51, 52]``."""
+        low, high = self.decimal()
+        if low == high:
+            return low
+        common = 0
+        while common < min(len(low), len(high)) and low[common] == high[common]:
+            common += 1
+        if len(low) != len(high) or "e" in low[:common] or common < 3:
+            return f"[{low}, {high}]"
+        tail = low.find("e")
+        end = len(low) if tail < 0 else tail
+        if tail >= 0 and low[tail:] != high[tail:]:
+            return f"[{low}, {high}]"
+        return f"{low[:common]}[{low[common:end]}, {high[common:end]}]{low[end:]}"
+
+    def __repr__(self) -> str:
+        return f"Enclosure({self})"
+
+
+def hull(values: list[arb]) -> arb:
+    """A ball that contains all the given balls."""
+    result = values[0]
+    for value in values[1:]:
+        result = result.union(value)
+    return result
+
+
+def _dyadic(value: arb) -> tuple[int, int]:
+    if not value.is_finite() or not value.is_exact():
+        raise UndecidedError(f"not an exact finite number: {value}")
+    mantissa, exponent = value.man_exp()
+    return int(mantissa), int(exponent)
+
+
+def _fraction(value: tuple[int, int]) -> Fraction:
+    mantissa, exponent = value
+    if exponent >= 0:
+        return Fraction(mantissa << exponent)
+    return Fraction(mantissa, 1 << -exponent)
+
+
+def _less(left: tuple[int, int], right: tuple[int, int]) -> bool:
+    # Exact without building huge integers: a difference of two exact balls has a decided sign
+    # unless they are equal to within rounding, and then integers of moderate size decide.
+    with precision(64):
+        difference = arb(left) - arb(right)
+        decided = sign(difference)
+    if decided is not None:
+        return decided < 0
+    return _fraction(left) < _fraction(right)
+
+
+def _decimal(value: tuple[int, int], digits: int, *, up: bool) -> str:
+    """``value`` with ``digits`` significant digits, rounded up or down, as Python writes floats."""
+    mantissa, exponent = value
+    if mantissa == 0:
+        return "0"
+    magnitude = math.floor((abs(mantissa).bit_length() + exponent) / _LOG2_10)
+    with precision(bits_for(digits) + 64):
+        # One decade of slack: the estimate of the magnitude may be off by one.
+        for power in (magnitude - digits + 1, magnitude - digits, magnitude - digits + 2):
+            scaled = arb(value) * arb(fmpz(10)) ** -power
+            bound = _fraction(_dyadic(scaled.upper() if up else scaled.lower()))
+            whole = math.ceil(bound) if up else math.floor(bound)
+            if len(str(abs(whole))) in (digits, digits + 1):
+                return _positional(whole, power, digits)
+    return _positional(whole, power, digits)
+
+
+def _positional(whole: int, power: int, digits: int) -> str:
+    """``whole * 10**power`` without trailing zeros; scientific outside [1e-5, 1e21)."""
+    text = str(abs(whole))
+    stripped = text.rstrip("0") or "0"
+    power += len(text) - len(stripped)
+    prefix = "-" if whole < 0 else ""
+    if whole == 0:
+        return "0"
+    leading = len(stripped) + power - 1
+    if not -5 <= leading < 21:
+        fraction = f".{stripped[1:]}" if len(stripped) > 1 else ""
+        return f"{prefix}{stripped[0]}{fraction}e{leading:+03d}"
+    if power >= 0:
+        return prefix + stripped + "0" * power
+    point = len(stripped) + power
+    if point <= 0:
+        return f"{prefix}0.{'0' * -point}{stripped}"
+    return f"{prefix}{stripped[:point]}.{stripped[point:]}"
+
+
+__all__ = [
+    "Enclosure",
+    "accuracy",
+    "acb",
+    "arb",
+    "ball",
+    "bits_for",
+    "fmpq",
+    "hull",
+    "integer_power",
+    "precision",
+    "sign",
+]
