@@ -185,7 +185,8 @@ class Enclosure:
     @property
     def digits(self) -> int:
         """Decimal digits that the enclosure fixes, relative to its size (0 if none)."""
-        with precision(64):
+        bits = max(abs(self._lower[0]).bit_length(), abs(self._upper[0]).bit_length())
+        with precision(bits + 64):  # the difference of two close numbers must be exact
             width = arb(self._upper) - arb(self._lower)
             size = _larger(abs(arb(self._lower)), abs(arb(self._upper)))
             if width.is_zero():
@@ -198,9 +199,10 @@ class Enclosure:
     def decimal(self, digits: int | None = None) -> tuple[str, str]:
         """Both ends as decimal strings, rounded outward, with ``digits`` significant digits."""
         if digits is None:
-            digits = min(self.digits + 3, 60)
+            digits = min(self.digits + 2, 60)
         digits = max(digits, 3)
-        return _decimal(self._lower, digits, up=False), _decimal(self._upper, digits, up=True)
+        low, high = _decimal(self._lower, digits, up=False), _decimal(self._upper, digits, up=True)
+        return _without_zeros(low), _without_zeros(high)
 
     def to_json(self, digits: int | None = None) -> dict[str, str]:
         low, high = self.decimal(digits)
@@ -220,19 +222,23 @@ class Enclosure:
 
     def __str__(self) -> str:
         """The digits that both ends share, then the rest of each: ``0.2784[51, 52]``."""
-        low, high = self.decimal()
+        digits = max(min(self.digits + 2, 60), 3)
+        low, high = (
+            _decimal(self._lower, digits, up=False),
+            _decimal(self._upper, digits, up=True),
+        )
+        low, high = (low, high) if low != high else (_without_zeros(low), _without_zeros(high))
         if low == high:
             return low
+        low_body, _, low_power = low.partition("e")
+        high_body, _, high_power = high.partition("e")
         common = 0
-        while common < min(len(low), len(high)) and low[common] == high[common]:
+        while common < len(low_body) and low_body[: common + 1] == high_body[: common + 1]:
             common += 1
-        if len(low) != len(high) or "e" in low[:common] or common < 3:
+        if len(low_body) != len(high_body) or low_power != high_power or common < 3:
             return f"[{low}, {high}]"
-        tail = low.find("e")
-        end = len(low) if tail < 0 else tail
-        if tail >= 0 and low[tail:] != high[tail:]:
-            return f"[{low}, {high}]"
-        return f"{low[:common]}[{low[common:end]}, {high[common:end]}]{low[end:]}"
+        power = f"e{low_power}" if low_power else ""
+        return f"{low_body[:common]}[{low_body[common:]}, {high_body[common:]}]{power}"
 
     def __repr__(self) -> str:
         return f"Enclosure({self})"
@@ -284,28 +290,31 @@ def _decimal(value: tuple[int, int], digits: int, *, up: bool) -> str:
             bound = _fraction(_dyadic(scaled.upper() if up else scaled.lower()))
             whole = math.ceil(bound) if up else math.floor(bound)
             if len(str(abs(whole))) in (digits, digits + 1):
-                return _positional(whole, power, digits)
-    return _positional(whole, power, digits)
+                return _positional(whole, power)
+    return _positional(whole, power)
 
 
-def _positional(whole: int, power: int, digits: int) -> str:
-    """``whole * 10**power`` without trailing zeros; scientific outside [1e-5, 1e21)."""
-    text = str(abs(whole))
-    stripped = text.rstrip("0") or "0"
-    power += len(text) - len(stripped)
-    prefix = "-" if whole < 0 else ""
+def _positional(whole: int, power: int) -> str:
+    """``whole * 10**power``, all its digits kept; scientific outside [1e-5, 1e21)."""
     if whole == 0:
         return "0"
-    leading = len(stripped) + power - 1
+    prefix, text = "-" if whole < 0 else "", str(abs(whole))
+    leading = len(text) + power - 1
     if not -5 <= leading < 21:
-        fraction = f".{stripped[1:]}" if len(stripped) > 1 else ""
-        return f"{prefix}{stripped[0]}{fraction}e{leading:+03d}"
+        return f"{prefix}{text[0]}.{text[1:]}e{leading:+03d}"
     if power >= 0:
-        return prefix + stripped + "0" * power
-    point = len(stripped) + power
+        return prefix + text + "0" * power
+    point = len(text) + power
     if point <= 0:
-        return f"{prefix}0.{'0' * -point}{stripped}"
-    return f"{prefix}{stripped[:point]}.{stripped[point:]}"
+        return f"{prefix}0.{'0' * -point}{text}"
+    return f"{prefix}{text[:point]}.{text[point:]}"
+
+
+def _without_zeros(text: str) -> str:
+    body, e, power = text.partition("e")
+    if "." in body:
+        body = body.rstrip("0").rstrip(".")
+    return body + e + power
 
 
 __all__ = [

@@ -75,7 +75,7 @@ def _integrate_piece(function: Integrand, left: arb, right: arb) -> arb:
     result = arb("nan")
     for _ in range(3):
         factor = arb(2) ** -scale
-        result = acb.integral(lambda z, a: function(z, a) * factor, acb(left), acb(right)).real
+        result = acb.integral(lambda z, a: acb(function(z, a)) * factor, acb(left), acb(right)).real
         result *= arb(2) ** scale
         if not result.is_finite() or result.is_zero():
             return result
@@ -96,7 +96,7 @@ def _size(function: Integrand, left: arb, right: arb) -> int:
     for index in range(_LOOKS):
         # Chebyshev-like spacing: most of our integrands live at the ends.
         offset = (1 - (arb(index) / (_LOOKS - 1)).cos_pi()) / 2
-        value = abs((function(acb((left + width * offset).mid()), False)).real)
+        value = abs(acb(function(acb((left + width * offset).mid()), False)).real)
         if value.is_finite() and (best is None or value.upper() > best):
             best = value.upper()
     if best is None or best.is_zero():
