@@ -119,7 +119,9 @@ class Enclosure:
         """
         if not value.is_finite():
             raise UndecidedError(f"no finite enclosure: {value}")
-        return cls(value.lower(), value.upper())
+        # lower() and upper() round to the working precision, which may be less than the ball's.
+        with precision(max(ctx.prec, int(value.mid().bits()) + 32)):
+            return cls(value.lower(), value.upper())
 
     @classmethod
     def exactly(cls, value: Any, digits: int = 50) -> Enclosure:
@@ -137,8 +139,7 @@ class Enclosure:
 
     def ball(self) -> arb:
         """A ball at the current precision that contains the enclosure."""
-        low, high = arb(self._lower), arb(self._upper)
-        return low.union(high)
+        return arb(self._lower).union(arb(self._upper))
 
     def contains(self, value: Any) -> bool:
         """Whether an exact number lies in the enclosure."""
