@@ -1,0 +1,183 @@
+"""Claims and checks, as a paper's ``claims.py`` writes them.
+
+    F3 = Claim(
+        "lca.F.3", "Theorem F.3", r"\\alpha^*_T \\to 2/(\\underline Z + \\overline Z)",
+        title="α*_T → 2/(Z̲+Z̄)", hypotheses=(ASSUMPTION_6_1,), depends_on=("lca.F.1",),
+    )
+
+    @F3.check("squeeze", PROVED, formula=theory.alpha_limit(), controls={"1/Z̄": 1 / b})
+    def squeeze(limit, examination):
+        examination.identity("(1+r)/b = α*", (1 + r) / b, limit)
+        return examination.evidence("every law, every T")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from theoryverify.claims.ladder import HOLDS, Evidence, Hypothesis, Rung, Verdict
+from theoryverify.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Preset = Literal["quick", "full"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a run grants its checks: the preset, the seed, the device."""
+
+    preset: Preset = "quick"
+    seed: int = 0
+    device: str = "cpu"
+    name: str = ""
+
+    def rng(self) -> np.random.Generator:
+        """A generator that depends on the seed and the check's name alone.
+
+        So a result depends neither on which other checks ran nor on how many processes ran them.
+        """
+        import numpy as np
+
+        digest = hashlib.sha256(self.name.encode()).digest()
+        words = [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4)]
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *words]))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One way to examine a claim, with wrong formulas that it must refute.
+
+    Attributes
+    ----------
+    name, rung
+    function : callable
+        Takes the formula, and by name what it asks for among ``case``, ``examination`` and
+        ``context``; returns :class:`Evidence`.
+    formula
+        What the claim states: the thing under examination.
+    controls : mapping
+        From names to wrong formulas. At least one.
+    cases : sequence
+        What to look at one by one (laws, say); empty for a check that speaks for all at once.
+    mutate : bool
+        Whether the formula is a SymPy expression that faces automatic mutants.
+    timeout : float
+        Seconds after which a run is stopped, as an error.
+    preset : "quick" or "full"
+        The least preset that runs it.
+    """
+
+    name: str
+    rung: Rung
+    function: Callable[..., Evidence]
+    formula: Any
+    controls: Mapping[str, Any]
+    cases: tuple[Any, ...] = ()
+    mutate: bool = True
+    timeout: float = 120.0
+    preset: Preset = "quick"
+
+    @property
+    def wants(self) -> frozenset[str]:
+        return frozenset(inspect.signature(self.function).parameters)
+
+
+@dataclass
+class Claim:
+    """One statement of a paper.
+
+    Parameters
+    ----------
+    id : str
+        ``"paper.place"``, such as ``"lca.F.3"``.
+    place : str
+        Where it stands in the paper; a claim without a source is refused.
+    statement : str
+        In TeX.
+    title : str
+        A short plain-text form for tables.
+    hypotheses : sequence of Hypothesis
+        Tested on each case; a case that breaks one is ``outside``.
+    depends_on : sequence of str
+        Ids of claims that this one rests on.
+    expected : Verdict
+        ``refuted`` for statements known to be false, ``outside`` for those asked where they do
+        not speak.
+    not_checked : str
+        For a statement that no check covers: why.
+    note : str
+        What a reader should know beside the verdict.
+    """
+
+    id: str
+    place: str
+    statement: str
+    title: str = ""
+    hypotheses: Sequence[Hypothesis] = ()
+    depends_on: Sequence[str] = ()
+    expected: Verdict = HOLDS
+    not_checked: str = ""
+    note: str = ""
+    checks: list[Check] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z][\w-]*(\.[\w*()-]+)+", self.id):
+            raise InputError(
+                f"claim id {self.id!r} is not of the form paper.place, such as 'lca.F.3'"
+            )
+        if not self.place.strip():
+            raise InputError(f"claim {self.id} names no place in its paper")
+        if not self.statement.strip():
+            raise InputError(f"claim {self.id} has no statement")
+        self.title = self.title or self.statement
+
+    def check(
+        self,
+        name: str,
+        rung: Rung,
+        *,
+        formula: Any,
+        controls: Mapping[str, Any],
+        cases: Sequence[Any] = (),
+        mutate: bool = True,
+        timeout: float = 120.0,
+        preset: Preset = "quick",
+    ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
+        """Decorator that makes a function a check of this claim. See :class:`Check`.
+
+        Raises
+        ------
+        InputError
+            For a check without a control, or a second one of the same name.
+        """
+        if not controls:
+            raise InputError(f"check {self.id}/{name} has no negative control")
+        if any(check.name == name for check in self.checks):
+            raise InputError(f"claim {self.id} has two checks called {name!r}")
+
+        def add(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
+            self.checks.append(
+                Check(
+                    name, Rung(rung), function, formula, dict(controls), tuple(cases), mutate,
+                    timeout, preset,
+                )
+            )
+            return function
+
+        return add
+
+    @property
+    def paper(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def rungs(self) -> list[Rung]:
+        """The rungs of its checks, highest first."""
+        return sorted({check.rung for check in self.checks}, key=lambda rung: -rung.height)

@@ -1,0 +1,114 @@
+"""Running one check: on the paper's formula, on its controls, on machine-made mutants."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Collection
+from dataclasses import asdict, replace
+from typing import Any
+
+from theoryverify.claims.claim import Check, Claim, Context
+from theoryverify.claims.examination import Examination
+from theoryverify.claims.ladder import (
+    ERROR,
+    HOLDS,
+    INCONCLUSIVE,
+    OUTSIDE,
+    REFUTED,
+    Evidence,
+    merged,
+)
+from theoryverify.claims.mutants import mutants
+from theoryverify.claims.results import CheckResult, ControlResult, MutantResult
+from theoryverify.errors import HypothesisError, UndecidedError
+
+
+def examine(
+    claim: Claim,
+    check: Check,
+    formula: Any,
+    context: Context,
+    *,
+    without: Collection[str] = (),
+) -> Evidence:
+    """What a check finds of a formula, over all its cases.
+
+    ``without`` names hypotheses that are dropped: cases that break them are looked at all the same.
+    A case that breaks a hypothesis that stands is ``outside``.
+    """
+    found: list[tuple[str, Evidence]] = []
+    for case in check.cases or (None,):
+        name = "" if case is None else str(case)
+        evidence = _outside(claim, case, without) or _run(check, formula, case, context)
+        found.append((name, evidence))
+        if evidence.verdict in (ERROR, REFUTED):
+            break
+    return merged(found)
+
+
+def _outside(claim: Claim, case: Any, without: Collection[str]) -> Evidence | None:
+    for hypothesis in claim.hypotheses:
+        reason = None if case is None else hypothesis.failure(case)
+        if reason is not None and hypothesis.name not in without:
+            return Evidence(OUTSIDE, "", f"{hypothesis.name}: {reason}")
+    return None
+
+
+def _run(check: Check, formula: Any, case: Any, context: Context) -> Evidence:
+    offered = {"case": case, "examination": Examination(), "context": context}
+    wanted = {key: value for key, value in offered.items() if key in check.wants}
+    try:
+        evidence = check.function(formula, **wanted)
+    except HypothesisError as error:
+        return Evidence(OUTSIDE, "", str(error))
+    except UndecidedError as error:
+        return Evidence(INCONCLUSIVE, "", str(error))
+    except Exception as error:  # a broken check must not take the run down, nor refute anything
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.name}, line {frame.lineno}"
+        return Evidence(ERROR, "", f"{type(error).__name__}: {error} ({where})")
+    if not isinstance(evidence, Evidence):
+        return Evidence(ERROR, "", f"the check returned {evidence!r}, not Evidence")
+    return evidence
+
+
+def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
+    """Run a check with all its controls and mutants."""
+    start = time.perf_counter()
+    base = f"{claim.id}/{check.name}"
+    evidence = examine(claim, check, check.formula, replace(context, name=base))
+    controls = []
+    for name, wrong in check.controls.items():
+        judged = examine(claim, check, wrong, replace(context, name=f"{base}/{name}"))
+        controls.append(ControlResult(name, judged.verdict, judged.reason))
+    killed = _mutation(claim, check, context, base) if evidence.verdict is HOLDS else MutantResult()
+    return CheckResult(
+        claim.id,
+        check.name,
+        check.rung,
+        evidence.verdict,
+        evidence.scope,
+        evidence.reason,
+        evidence.assumes,
+        tuple(asdict(step) for step in evidence.steps),
+        time.perf_counter() - start,
+        tuple(controls),
+        killed,
+    )
+
+
+def _mutation(claim: Claim, check: Check, context: Context, base: str) -> MutantResult:
+    if not check.mutate:
+        return MutantResult()
+    tried, killed, survived = 0, 0, []
+    for name, mutant in mutants(check.formula):
+        judged = examine(claim, check, mutant, replace(context, name=f"{base}/mutant {name}"))
+        if judged.verdict is ERROR:
+            continue  # not even a formula that the check can read
+        tried += 1
+        if judged.verdict is REFUTED:
+            killed += 1
+        else:
+            survived.append(f"{name} ({judged.verdict})")
+    return MutantResult(tried, killed, tuple(survived))

@@ -1,0 +1,129 @@
+"""The evidence ladder: rungs, verdicts, evidence, hypotheses, and how verdicts combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Rung(StrEnum):
+    """How strong a piece of evidence is, strongest first."""
+
+    PROVED = "proved"
+    CERTIFIED = "certified"
+    COMPUTED = "computed"
+    SIMULATED = "simulated"
+
+    @property
+    def height(self) -> int:
+        return len(Rung) - list(Rung).index(self)
+
+
+class Verdict(StrEnum):
+    """What a check or a claim comes to.
+
+    ``OUTSIDE`` means that the hypotheses are not met; ``ERROR`` that a check broke or ran out of
+    time, which is never a refutation.
+    """
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    OUTSIDE = "outside"
+    ERROR = "error"
+
+
+PROVED, CERTIFIED, COMPUTED, SIMULATED = Rung
+HOLDS, REFUTED, INCONCLUSIVE, OUTSIDE, ERROR = Verdict
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was decided on the way, as a reader should see it."""
+
+    name: str
+    holds: bool | None
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one run of a check found.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    scope : str
+        For which parameters it speaks.
+    reason : str
+        Why, in a sentence; for a refutation it names the step or the case that fails.
+    assumes : tuple of str
+        Cited facts that are not mechanised.
+    steps : tuple of Step
+    """
+
+    verdict: Verdict
+    scope: str = ""
+    reason: str = ""
+    assumes: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition that a statement needs, as an object: it can be tested, and dropped.
+
+    Parameters
+    ----------
+    name, statement : str
+        The paper's name for it, and the condition in TeX.
+    failure : callable
+        From a case (a law, a link, a point of parameters) to the reason why it breaks the
+        hypothesis, or ``None`` if it does not.
+    """
+
+    name: str
+    statement: str
+    failure: Callable[[Any], str | None] = lambda case: None
+
+
+def merged(evidences: Iterable[tuple[str, Evidence]]) -> Evidence:
+    """The evidence of a check that looked at several cases: it holds if it holds in each.
+
+    One refuted case refutes. Cases outside the hypotheses do not count, unless all are outside.
+    """
+    found = list(evidences)
+    order = (ERROR, REFUTED, INCONCLUSIVE)
+    for verdict in order:
+        for name, evidence in found:
+            if evidence.verdict is verdict:
+                return _named(evidence, name)
+    inside = [(name, e) for name, e in found if e.verdict is HOLDS]
+    if not inside:
+        name, evidence = found[0]
+        return _named(evidence, name)
+    scopes = [e.scope for _, e in inside]
+    scope = scopes[0] if len(set(scopes)) == 1 else "; ".join(dict.fromkeys(scopes))
+    names = [name for name, _ in inside if name]
+    if names:
+        scope = f"{scope}: {', '.join(names)}" if scope else ", ".join(names)
+    return Evidence(
+        HOLDS,
+        scope,
+        "",
+        tuple(dict.fromkeys(fact for _, e in inside for fact in e.assumes)),
+        tuple(
+            Step(f"{name}: {step.name}" if name else step.name, step.holds, step.shown)
+            for name, e in inside
+            for step in e.steps
+        ),
+    )
+
+
+def _named(evidence: Evidence, name: str) -> Evidence:
+    if not name:
+        return evidence
+    reason = f"at {name}: {evidence.reason}" if evidence.reason else f"at {name}"
+    return Evidence(evidence.verdict, evidence.scope, reason, evidence.assumes, evidence.steps)

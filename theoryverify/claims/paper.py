@@ -1,0 +1,93 @@
+"""A paper, as all the rest of the tool knows it: five lists, loaded when first needed.
+
+``theoryverify --help`` must not wait for SymPy, so each list may be given as an import path
+``"module:attribute"``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from theoryverify.errors import InputError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command found: a JSON document, its text form, and the exit code."""
+
+    document: dict[str, Any]
+    text: str
+    exit_code: int = 0
+
+
+@dataclass(frozen=True)
+class Command:
+    """A verb that a paper adds to the command line.
+
+    ``configure`` adds arguments to a parser and must not import heavy modules; ``run`` does the
+    work. Every command gets ``--json`` from the command line itself.
+    """
+
+    name: str
+    help: str
+    configure: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], Outcome]
+
+
+@dataclass(frozen=True)
+class DerivationStep:
+    """One line of a derivation: what is done, the formula it gives, and whether it was verified."""
+
+    text: str
+    formula: Any = None
+    holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A derivation that can be printed step by step; ``steps`` recomputes and asserts each."""
+
+    name: str
+    title: str
+    steps: Callable[[], Iterator[DerivationStep]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper under examination.
+
+    Parameters
+    ----------
+    name : str
+        The first part of its claims' ids.
+    title, source : str
+        Its title, and where it is to be had (an arXiv id with version).
+    claims, derivations, experiments, figures, commands : sequence or str
+        Lists, or ``"module:attribute"`` import paths of them.
+    """
+
+    name: str
+    title: str
+    source: str
+    claims: Sequence[Any] | str = ()
+    derivations: Sequence[Derivation] | str = ()
+    experiments: Sequence[Any] | str = ()
+    figures: Sequence[Any] | str = ()
+    commands: Sequence[Command] | str = ()
+    _loaded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def load(self, what: str) -> Sequence[Any]:
+        """One of the five lists, imported on first use."""
+        value = getattr(self, what)
+        if isinstance(value, str):
+            if what not in self._loaded:
+                module, _, attribute = value.partition(":")
+                self._loaded[what] = tuple(getattr(importlib.import_module(module), attribute))
+            value = self._loaded[what]
+        if not isinstance(value, Sequence):
+            raise InputError(f"{what} of paper {self.name!r} is not a list")
+        return value

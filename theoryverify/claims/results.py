@@ -1,0 +1,213 @@
+"""What a run found, as plain data that turns into JSON and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from theoryverify.claims.ladder import (
+    ERROR,
+    HOLDS,
+    INCONCLUSIVE,
+    OUTSIDE,
+    REFUTED,
+    Rung,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class ControlResult:
+    """How a check judged a wrong formula. Anything but ``refuted`` disqualifies the check."""
+
+    name: str
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class MutantResult:
+    """How a check fared against the automatic mutants of its formula."""
+
+    tried: int = 0
+    killed: int = 0
+    survived: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.killed}/{self.tried}" if self.tried else "-"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of one check, with its controls."""
+
+    claim: str
+    name: str
+    rung: Rung
+    found: Verdict
+    scope: str
+    reason: str
+    assumes: tuple[str, ...]
+    steps: tuple[dict[str, Any], ...]
+    seconds: float
+    controls: tuple[ControlResult, ...]
+    mutants: MutantResult = field(default_factory=MutantResult)
+
+    @property
+    def sound(self) -> bool:
+        """Whether every control came out refuted."""
+        return all(control.verdict is REFUTED for control in self.controls)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the check may say: without sound controls, nothing."""
+        if self.found in (HOLDS, REFUTED) and not self.sound:
+            broken = any(control.verdict is ERROR for control in self.controls)
+            return ERROR if broken else INCONCLUSIVE
+        return self.found
+
+    @property
+    def why(self) -> str:
+        """The reason for the verdict, the controls taken in."""
+        if self.verdict is not self.found:
+            bad = next(c for c in self.controls if c.verdict is not REFUTED)
+            return f"control {bad.name!r} came out {bad.verdict}, so the check does not count"
+        return self.reason
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "rung": str(self.rung),
+            "verdict": str(self.verdict),
+            "found": str(self.found),
+            "scope": self.scope,
+            "reason": self.why,
+            "assumes": list(self.assumes),
+            "steps": [dict(step) for step in self.steps],
+            "seconds": round(self.seconds, 4),
+            "controls": [asdict(control) for control in self.controls],
+            "mutants": {
+                "tried": self.mutants.tried,
+                "killed": self.mutants.killed,
+                "survived": list(self.mutants.survived),
+            },
+        }
+
+    @classmethod
+    def from_json(cls, claim: str, data: dict[str, Any]) -> CheckResult:
+        return cls(
+            claim,
+            data["name"],
+            Rung(data["rung"]),
+            Verdict(data["found"]),
+            data["scope"],
+            data["reason"],
+            tuple(data["assumes"]),
+            tuple(data["steps"]),
+            data["seconds"],
+            tuple(
+                ControlResult(c["name"], Verdict(c["verdict"]), c["reason"])
+                for c in data["controls"]
+            ),
+            MutantResult(
+                data["mutants"]["tried"],
+                data["mutants"]["killed"],
+                tuple(data["mutants"]["survived"]),
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The standing of one claim: its own verdict, and with what it rests on.
+
+    Attributes
+    ----------
+    own_verdict : Verdict
+        From its checks alone.
+    verdict : Verdict
+        A refuted dependency puts it ``outside``, an undecided one makes it ``inconclusive``.
+    """
+
+    id: str
+    paper: str
+    title: str
+    place: str
+    statement: str
+    expected: Verdict
+    own_verdict: Verdict
+    verdict: Verdict
+    reason: str
+    rung: Rung | None
+    assumes: tuple[str, ...]
+    checks: tuple[CheckResult, ...]
+
+    @property
+    def as_expected(self) -> bool:
+        return self.verdict is self.expected
+
+    @property
+    def seconds(self) -> float:
+        return sum(check.seconds for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "paper": self.paper,
+            "title": self.title,
+            "place": self.place,
+            "statement": self.statement,
+            "verdict": str(self.verdict),
+            "own_verdict": str(self.own_verdict),
+            "expected": str(self.expected),
+            "reason": self.reason,
+            "rung": None if self.rung is None else str(self.rung),
+            "assumes": list(self.assumes),
+            "checks": [check.to_json() for check in self.checks],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole run."""
+
+    claims: tuple[ClaimResult, ...]
+    preset: str
+    seed: int
+    versions: dict[str, str]
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as expected; 4 a check broke; 1 a verdict or control is wrong; 3 only undecided."""
+        checks = [check for claim in self.claims for check in claim.checks]
+        controls = [control for check in checks for control in check.controls]
+        if any(item.verdict is ERROR for item in (*checks, *controls, *self.claims)):
+            return 4
+        wrong = [c for c in self.claims if not c.as_expected]
+        loose = [c for c in controls if c.verdict is not REFUTED]
+        if any(c.verdict is not INCONCLUSIVE for c in loose):
+            return 1
+        if any(c.verdict is not INCONCLUSIVE for c in wrong):
+            return 1
+        return 3 if wrong or loose else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "format": 1,
+            "seed": self.seed,
+            "preset": self.preset,
+            "versions": self.versions,
+            "exit_code": self.exit_code,
+            "claims": [claim.to_json() for claim in self.claims],
+        }
+
+
+def own_verdict(checks: tuple[CheckResult, ...]) -> tuple[Verdict, str]:
+    """A claim's verdict from its checks: every one of them must hold for it to hold."""
+    for verdict in (ERROR, REFUTED, INCONCLUSIVE):
+        for check in checks:
+            if check.verdict is verdict:
+                return verdict, f"{check.name}: {check.why}"
+    if any(check.verdict is HOLDS for check in checks):
+        return HOLDS, ""
+    return OUTSIDE, checks[0].reason if checks else "not examined"

@@ -1,0 +1,264 @@
+"""Running many checks in worker processes, and drawing the claims' verdicts from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from theoryverify.claims.claim import Check, Claim, Context
+from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Rung, Verdict
+from theoryverify.claims.results import CheckResult, ClaimResult, Report, own_verdict
+
+Progress = Callable[[str, int, int, CheckResult | None], None]
+"""Called with ``claim/check``, how many are done, how many there are, and the result once known."""
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_POLL = 0.2
+
+
+def run(
+    claims: dict[str, Claim],
+    context: Context,
+    *,
+    rung: Rung | None = None,
+    jobs: int | None = None,
+    progress: Progress = lambda name, done, total, result: None,
+) -> Report:
+    """Run the checks of some claims and report.
+
+    Parameters
+    ----------
+    claims : dict
+        By id, with everything they depend on (see :func:`theoryverify.claims.registry.select`).
+    context : Context
+        Preset, seed, device.
+    rung : Rung, optional
+        Run only the checks of this rung; claims without one are left out, and dependencies that
+        were not examined do not count.
+    jobs : int, optional
+        Worker processes, by default one a core. Results do not depend on it.
+    """
+    tasks = [
+        (claim, check)
+        for claim in claims.values()
+        for check in claim.checks
+        if (rung is None or check.rung is rung)
+        and (check.preset == "quick" or context.preset == "full")
+    ]
+    results = _run_tasks(tasks, context, jobs or _cores(), progress)
+    return Report(
+        tuple(_conclude(claims, results).values()), context.preset, context.seed, _versions()
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("theoryverify", "python-flint", "sympy", "mpmath", "numpy", "scipy", "torch"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+# -- processes ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[str]
+    task: tuple[Claim, Check] | None = None
+    deadline: float = 0.0
+
+    @classmethod
+    def start(cls) -> _Worker:
+        environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "theoryverify.claims.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+        )
+        return cls(process)
+
+    def give(self, task: tuple[Claim, Check], context: Context) -> None:
+        claim, check = task
+        message = {
+            "paper": claim.paper,
+            "claim": claim.id,
+            "check": check.name,
+            "preset": context.preset,
+            "seed": context.seed,
+            "device": context.device,
+        }
+        self.task, self.deadline = task, time.monotonic() + check.timeout
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def _run_tasks(
+    tasks: list[tuple[Claim, Check]], context: Context, jobs: int, progress: Progress
+) -> dict[tuple[str, str], CheckResult]:
+    waiting = list(reversed(tasks))
+    results: dict[tuple[str, str], CheckResult] = {}
+    workers: list[_Worker] = []
+
+    def finish(worker: _Worker, result: CheckResult) -> None:
+        worker.task = None
+        results[(result.claim, result.name)] = result
+        progress(f"{result.claim}/{result.name}", len(results), len(tasks), result)
+
+    try:
+        with selectors.DefaultSelector() as selector:
+            while len(results) < len(tasks):
+                workers = _staffed(workers, min(jobs, len(tasks)), selector)
+                for worker in workers:
+                    if worker.task is None and waiting:
+                        task = waiting.pop()
+                        progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
+                        worker.give(task, context)
+                for key, _ in selector.select(timeout=_POLL):
+                    worker = key.data
+                    if worker.task is not None:
+                        finish(worker, _answer(worker, selector))
+                now = time.monotonic()
+                for worker in workers:
+                    if worker.task is not None and now > worker.deadline:
+                        limit = worker.task[1].timeout
+                        finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
+                        selector.unregister(worker.process.stdout)
+                        worker.stop()
+    finally:
+        for worker in workers:
+            worker.stop()
+    return results
+
+
+def _staffed(
+    workers: list[_Worker], wanted: int, selector: selectors.BaseSelector
+) -> list[_Worker]:
+    alive = [worker for worker in workers if worker.process.poll() is None or worker.task]
+    while len(alive) < wanted:
+        worker = _Worker.start()
+        assert worker.process.stdout is not None
+        selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+        alive.append(worker)
+    return alive
+
+
+def _answer(worker: _Worker, selector: selectors.BaseSelector) -> CheckResult:
+    assert worker.task is not None
+    assert worker.process.stdout is not None
+    line = worker.process.stdout.readline()
+    if not line:
+        selector.unregister(worker.process.stdout)
+        worker.process.wait()
+        return _broken(worker.task, f"its process ended with code {worker.process.returncode}")
+    data = json.loads(line)
+    data["reason"] = data.pop("raw_reason")
+    return CheckResult.from_json(worker.task[0].id, data)
+
+
+def _broken(task: tuple[Claim, Check], reason: str) -> CheckResult:
+    claim, check = task
+    seconds = check.timeout if "within" in reason else 0.0
+    return CheckResult(claim.id, check.name, check.rung, ERROR, "", reason, (), (), seconds, ())
+
+
+# -- verdicts ----------------------------------------------------------------------------------
+
+
+def _conclude(
+    claims: dict[str, Claim], results: dict[tuple[str, str], CheckResult]
+) -> dict[str, ClaimResult]:
+    concluded: dict[str, ClaimResult] = {}
+    for claim in _dependencies_first(claims):
+        checks = tuple(
+            results[(claim.id, check.name)]
+            for check in claim.checks
+            if (claim.id, check.name) in results
+        )
+        if checks:
+            concluded[claim.id] = _claim_result(claim, checks, claims, concluded)
+    return {key: concluded[key] for key in claims if key in concluded}
+
+
+def _dependencies_first(claims: dict[str, Claim]) -> Iterable[Claim]:
+    done: set[str] = set()
+
+    def visit(claim: Claim) -> Iterable[Claim]:
+        if claim.id in done:
+            return
+        done.add(claim.id)
+        for other in claim.depends_on:
+            yield from visit(claims[other])
+        yield claim
+
+    for claim in claims.values():
+        yield from visit(claim)
+
+
+def _claim_result(
+    claim: Claim,
+    checks: tuple[CheckResult, ...],
+    claims: dict[str, Claim],
+    concluded: dict[str, ClaimResult],
+) -> ClaimResult:
+    own, reason = own_verdict(checks)
+    verdict, assumes = own, [fact for check in checks for fact in check.assumes]
+    for name in claim.depends_on:
+        if name in concluded:
+            verdict, reason = _inherited(verdict, reason, concluded[name])
+            assumes += concluded[name].assumes
+        elif claims[name].not_checked:
+            assumes.append(f"{name} ({claims[name].title})")
+    counted = [check.rung for check in checks if check.verdict is own]
+    rung = max(counted, key=lambda r: r.height) if own in (HOLDS, REFUTED) and counted else None
+    return ClaimResult(
+        claim.id, claim.paper, claim.title, claim.place, claim.statement, claim.expected,
+        own, verdict, reason, rung, tuple(dict.fromkeys(assumes)), checks,
+    )
+
+
+def _inherited(verdict: Verdict, reason: str, other: ClaimResult) -> tuple[Verdict, str]:
+    """A claim cannot stand higher than what it rests on."""
+    if verdict is not HOLDS or other.verdict is HOLDS:
+        return verdict, reason
+    if other.verdict in (REFUTED, OUTSIDE):
+        return OUTSIDE, f"it rests on {other.id}, which is {other.verdict}"
+    return INCONCLUSIVE, f"it rests on {other.id}, which is {other.verdict}"
+
+
+def run_here(
+    claims: Collection[Claim], context: Context
+) -> dict[tuple[str, str], CheckResult]:
+    """Run all checks in this process, without time limits: for tests and small scripts."""
+    from theoryverify.claims.examine import run_check
+
+    return {
+        (claim.id, check.name): run_check(claim, check, context)
+        for claim in claims
+        for check in claim.checks
+    }

@@ -1,0 +1,32 @@
+"""A worker process: reads one check a line from standard input, answers one result a line.
+
+Run as ``python -m theoryverify.claims.worker``. Whatever a check prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # a check that prints must not break the protocol
+    from theoryverify.claims.claim import Context
+    from theoryverify.claims.examine import run_check
+    from theoryverify.claims.registry import claims_of, paper_named
+
+    for line in sys.stdin:
+        task = json.loads(line)
+        claims = claims_of([paper_named(task["paper"])])
+        claim = claims[task["claim"]]
+        check = next(check for check in claim.checks if check.name == task["check"])
+        context = Context(task["preset"], task["seed"], task["device"])
+        result = run_check(claim, check, context)
+        answers.write(json.dumps(result.to_json() | {"raw_reason": result.reason}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
