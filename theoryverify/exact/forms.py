@@ -171,7 +171,7 @@ def _shown(key: Key, coefficient: Surds) -> str:
     if not exponent.is_zero:
         factors.append(f"exp({exponent})")
     factors += [str(atom) if power == 1 else f"{atom}**{power}" for atom, power in atoms]
-    text = "*".join(factors)
+    text = "*".join(factors).replace("*1/sqrt", "/sqrt")
     return text.replace("1*", "", 1) if factors[0] in ("1", "-1") and len(factors) > 1 else text
 
 

@@ -8,6 +8,7 @@ so with :class:`UnboundedError`; that is a lack of proof, not a proof that the l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt
@@ -19,6 +20,7 @@ from theoryverify.exact.normal_form import normal_form
 from theoryverify.exact.surds import Surds, TooHardError
 
 _NONE = arb(0)
+_QUARTER = Surds.of(Fraction(1, 4))
 _FARTHEST_START = 1_000_000
 _BOUNDED = {"sin": (-1, 1), "cos": (-1, 1), "tanh": (-1, 1), "erf": (-1, 1), "sign": (-1, 1)}
 
@@ -180,6 +182,44 @@ class Ray:
         if high is not None and high < 0:
             return -high
         raise UnboundedError
+
+    def explodes(self, node: Node) -> bool:
+        """Whether the expression is shown to stay above a multiple of ``exp(z²/4)``."""
+        match node:
+            case Call("exp", argument):
+                return self._beyond_quadratic(argument)
+            case Sum(terms):
+                return self._one_and_others_bounded(terms, self.explodes)
+            case Product((Number(), factor)):
+                return self.explodes(factor)
+            case _:
+                return False
+
+    def _beyond_quadratic(self, node: Node) -> bool:
+        polynomial = _real_polynomial(node)
+        if polynomial is not None:
+            enough = polynomial.degree > 2 or (
+                polynomial.degree == 2 and (polynomial[2] - _QUARTER).real_sign() > 0
+            )
+            return enough and polynomial.leading.real_sign() > 0
+        match node:
+            case Call("exp", argument):
+                inner = _real_polynomial(argument)
+                return inner is not None and inner.degree > 0 and inner.leading.real_sign() > 0
+            case Sum(terms):
+                return self._one_and_others_bounded(terms, self._beyond_quadratic)
+            case Product((Number(value), factor)):
+                # Faster than any quadratic, a positive multiple is so too.
+                return value >= 1 and self._beyond_quadratic(factor)
+            case _:
+                return False
+
+    def _one_and_others_bounded(
+        self, terms: tuple[Node, ...], grows: Callable[[Node], bool]
+    ) -> bool:
+        fast = [t for t in terms if grows(t)]
+        others = [t for t in terms if t not in fast]
+        return bool(fast) and all(self.range(t)[0] is not None for t in others)
 
     def range(self, node: Node) -> tuple[arb | None, arb | None]:
         """Lower and upper bounds of the values; ``None`` where there is none."""
