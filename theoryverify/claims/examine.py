@@ -79,7 +79,9 @@ def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
     base = f"{claim.id}/{check.name}"
     evidence = examine(claim, check, check.formula, replace(context, name=base))
     controls = []
-    for name, wrong in check.controls.items():
+    # A check that is outside its hypotheses did not look at the formula; nor would its controls.
+    wrong_ones = {} if evidence.verdict is OUTSIDE else check.controls
+    for name, wrong in wrong_ones.items():
         judged = examine(claim, check, wrong, replace(context, name=f"{base}/{name}"))
         controls.append(ControlResult(name, judged.verdict, judged.reason))
     killed = _mutation(claim, check, context, base) if evidence.verdict is HOLDS else MutantResult()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -107,15 +108,17 @@ class _Worker:
         }
         self.task, self.deadline = task, time.monotonic() + check.timeout
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # its end is noticed on its output
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
 
     def stop(self) -> None:
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
 
 def _run_tasks(
@@ -141,7 +144,10 @@ def _run_tasks(
                         worker.give(task, context)
                 for key, _ in selector.select(timeout=_POLL):
                     worker = key.data
-                    if worker.task is not None:
+                    if worker.task is None:  # it ended between two tasks
+                        selector.unregister(key.fileobj)
+                        worker.stop()
+                    else:
                         finish(worker, _answer(worker, selector))
                 now = time.monotonic()
                 for worker in workers:

@@ -18,6 +18,9 @@ from fractions import Fraction
 import sympy
 
 from theoryverify.errors import InputError
+from theoryverify.exact.balls import Enclosure, ball, precision, sign
+from theoryverify.exact.evaluate import BALL, EXACT, compiled
+from theoryverify.exact.rationals import rational
 
 _POINTS = 40
 
@@ -44,9 +47,9 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
     if witness is not None:
         values, l_value, r_value = witness
         shown = {symbol.name: str(value) for symbol, value in values.items()}
-        shown |= {"left": str(l_value), "right": str(r_value)}
+        shown |= {"left": l_value, "right": r_value}
         return Decision(False, "both sides differ at an exact point", shown)
-    return Decision(None, "neither a proof nor a rational point of difference was found")
+    return Decision(None, "neither a proof nor a point of difference was found")
 
 
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:
@@ -105,19 +108,46 @@ def _abstract_powers(
 
 def _differing_point(
     left: sympy.Expr, right: sympy.Expr
-) -> tuple[dict[sympy.Symbol, sympy.Rational], sympy.Expr, sympy.Expr] | None:
+) -> tuple[dict[sympy.Symbol, sympy.Rational], str, str] | None:
+    """A rational point where both sides certainly differ: exactly, or by disjoint balls."""
     symbols = sorted(left.free_symbols | right.free_symbols, key=lambda symbol: symbol.name)
     generator = random.Random(0)
     for _ in range(_POINTS):
         values = {symbol: _draw(symbol, generator) for symbol in symbols}
-        try:
-            l_value, r_value = left.subs(values), right.subs(values)
-            difference = sympy.nsimplify(l_value - r_value, rational=False)
-        except (ZeroDivisionError, TypeError):
+        # Integers go in first: they may stand in exponents.
+        whole = {symbol: value for symbol, value in values.items() if symbol.is_integer}
+        rest = {s.name: rational(v) for s, v in values.items() if s not in whole}
+        sides = left.subs(whole), right.subs(whole)
+        if any(side.has(sympy.zoo, sympy.nan) for side in sides):
             continue
-        if difference.is_Rational and difference.is_finite and difference != 0:
-            return values, l_value, r_value
+        shown = _exactly_different(sides, rest) or _surely_different(sides, rest)
+        if shown is not None:
+            return values, *shown
     return None
+
+
+def _exactly_different(
+    sides: tuple[sympy.Expr, sympy.Expr], at: dict[str, Fraction]
+) -> tuple[str, str] | None:
+    try:
+        left, right = (compiled(side, EXACT)(at, False) for side in sides)
+    except (InputError, ZeroDivisionError):
+        return None
+    return (str(left), str(right)) if left != right else None
+
+
+def _surely_different(
+    sides: tuple[sympy.Expr, sympy.Expr], at: dict[str, Fraction]
+) -> tuple[str, str] | None:
+    with precision(256):
+        balls = {name: ball(value) for name, value in at.items()}
+        try:
+            left, right = (compiled(side, BALL)(balls, False) for side in sides)
+        except (InputError, ZeroDivisionError):
+            return None
+        if sign(left - right) in (None, 0):
+            return None
+        return str(Enclosure.of(left)), str(Enclosure.of(right))
 
 
 def _draw(symbol: sympy.Symbol, generator: random.Random) -> sympy.Rational:

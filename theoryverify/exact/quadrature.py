@@ -41,8 +41,8 @@ def integrate(
     points : sequence of arb
         Increasing inner points at which to split: a peak, a zero, a change of scale.
     minimum_accuracy : int, optional
-        Correct bits below which the result is refused, unless it contains zero only because of
-        cancellation between pieces that are each accurate. Default: a quarter of the precision.
+        Correct bits, relative to the integral or to the size of the integrand, below which the
+        result is refused. Default: a quarter of the precision.
 
     Raises
     ------
@@ -51,36 +51,30 @@ def integrate(
     """
     wanted = ctx.prec // 4 if minimum_accuracy is None else minimum_accuracy
     ends = [lower, *points, upper]
-    total, largest = arb(0), arb(0)
+    total, largest = arb(0), None
     for left, right in zip(ends[:-1], ends[1:], strict=True):
-        piece = _integrate_piece(function, left, right)
-        total += piece
-        largest = largest.max(abs(piece)) if piece.is_finite() else piece
+        scale = _size(function, left, right)
+        total += _integrate_piece(function, left, right, scale)
+        largest = scale if largest is None else max(largest, scale)
     if not total.is_finite():
         raise UndecidedError(f"the integral from {lower} to {upper} has no finite enclosure")
-    if accuracy(total) < wanted and not _accurate_beside(total, largest, wanted):
+    # Where parts of opposite sign cancel, the radius is judged beside the integrand's size.
+    small = bool(total.rad() <= arb(2) ** ((largest or 0) - wanted))
+    if accuracy(total) < wanted and not small:
         raise UndecidedError(
             f"the integral from {lower} to {upper} is only known as {Enclosure.of(total)}"
         )
     return total
 
 
-def _accurate_beside(total: arb, largest: arb, wanted: int) -> bool:
-    """Whether the radius is small beside the largest piece: cancellation, not a bad integral."""
-    return bool(2 * total.rad() <= largest.upper() * arb(2) ** -wanted)
-
-
-def _integrate_piece(function: Integrand, left: arb, right: arb) -> arb:
-    scale = _size(function, left, right)
+def _integrate_piece(function: Integrand, left: arb, right: arb, scale: int) -> arb:
     result = arb("nan")
     for _ in range(3):
         factor = arb(2) ** -scale
         result = acb.integral(lambda z, a: acb(function(z, a)) * factor, acb(left), acb(right)).real
         result *= arb(2) ** scale
-        if not result.is_finite() or result.is_zero():
-            return result
         # Where the integral is far below the looked-up size, the absolute tolerance was too lax.
-        if accuracy(result) >= ctx.prec // 2:
+        if not result.is_finite() or result.is_zero() or accuracy(result) >= ctx.prec // 2:
             return result
         finer = _exponent(abs(result).upper())
         if finer >= scale - 4:

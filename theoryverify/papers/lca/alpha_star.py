@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 
 from flint import arb, fmpq_poly
@@ -81,6 +82,11 @@ def alpha_star(law: Law, depth: int, digits: int = 30) -> AlphaStar:
     law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)
     digits = positive_integer(digits, "digits", most=MAX_DIGITS)
+    return _enclosed(law, depth, digits)
+
+
+@lru_cache(maxsize=512)
+def _enclosed(law: Law, depth: int, digits: int) -> AlphaStar:
     power = 2 * depth - 1
 
     def halves(alpha: arb, weight: tuple[Fraction, ...], exponent: int) -> tuple[arb, arb]:

@@ -1,0 +1,16 @@
+"""The statements of the cross-attention paper, each with its checks.
+
+Places are those of arXiv 2602.04872v4. The claims stand in the order of the paper.
+"""
+
+from __future__ import annotations
+
+from theoryverify.claims import Claim
+from theoryverify.papers.lca import claims_depth, claims_setting, claims_stack, claims_unchecked
+
+claims: list[Claim] = [
+    *claims_setting.claims,
+    *claims_stack.claims,
+    *claims_depth.claims,
+    *claims_unchecked.claims,
+]
