@@ -107,12 +107,14 @@ def information_exponent(
     return InformationExponent(g.text, None, UNDECIDED, tuple(found))
 
 
-def coefficient_through(g: Link, base: Link, k: int, digits: int) -> Coefficient:
-    """An orthonormal coefficient of ``g``, using that ``g`` is a function of ``base``."""
+def coefficient_through(
+    g: Link, base: Link, k: int, digits: int, norm: str = "orthonormal"
+) -> Coefficient:
+    """A Hermite coefficient of ``g``, using that ``g`` is a function of ``base``."""
     if k and g.polynomial is None and not g.part_vanishes(k) and paired(base, k):
         reason = f"identity: E[He{k} | {base.text}] = 0"
         return Coefficient(k, Enclosure.exactly(0), True, "0", reason)
-    return hermite_coefficient(g, k, digits=digits)
+    return hermite_coefficient(g, k, norm=norm, digits=digits)
 
 
 def refuse_constant(g: Link, kind: str) -> None:
@@ -174,10 +176,12 @@ def exponents(g: str | Link, terms: int | None = None, *, digits: int = 30) -> E
     return Exponents(information, generative_exponent(g), coefficients)
 
 
-def list_coefficients(g: Link, base: Link, terms: int, digits: int) -> tuple[Coefficient, ...]:
-    """Orthonormal coefficients of order ``0, ..., terms - 1``, or fewer where one is not finite."""
+def list_coefficients(
+    g: Link, base: Link, terms: int, digits: int, norm: str = "orthonormal"
+) -> tuple[Coefficient, ...]:
+    """Coefficients of order ``0, ..., terms - 1``, or fewer where one has no finite enclosure."""
     found: list[Coefficient] = []
     with suppress(UndecidedError):
         for k in range(positive_integer(terms, "terms", most=MAX_ORDER + 1)):
-            found.append(coefficient_through(g, base, k, digits))
+            found.append(coefficient_through(g, base, k, digits, norm))
     return tuple(found)

@@ -25,7 +25,8 @@ def integral(form: Form, lower: Point | None, upper: Point | None) -> Form:
     Parameters
     ----------
     form : Form
-        Without atoms; exponents of degree at most 2 and growth below that of ``1/φ``.
+        Without atoms that depend on ``z``; exponents of degree at most 2 and growth below that of
+        ``1/φ``.
     lower, upper : Point or None
         The ends; ``None`` is infinite.
 
@@ -40,11 +41,12 @@ def integral(form: Form, lower: Point | None, upper: Point | None) -> Form:
     TooHardError
         Where there is no such closed form.
     """
-    if not form.is_plain:
-        raise TooHardError("atoms have no closed integral here")
+    factors = [Form({(ZERO, atoms): ONE}) for _, atoms in form.terms]
+    if not all(factor.is_number for factor in factors):
+        raise TooHardError("atoms of z have no closed integral here")
     total = Form({})
-    for (exponent, _), coefficient in form.terms.items():
-        total += _integral_of_term(coefficient, exponent, lower, upper)
+    for ((exponent, _), coefficient), factor in zip(form.terms.items(), factors, strict=True):
+        total += _integral_of_term(coefficient, exponent, lower, upper) * factor
     return total
 
 

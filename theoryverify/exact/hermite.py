@@ -113,6 +113,12 @@ def hermite_coefficient(
     scale = _scale(k, norm)
     if g.polynomial is not None:
         return _from_polynomial(g, k, scale, digits)
+    smooth = _polynomial_part(g, k)
+    if smooth is not None and not smooth.is_zero:
+        exact = raw_coefficients(smooth)[k] * scale
+        parity = "odd" if k % 2 else "even"
+        why = f"exact arithmetic: the {parity} part of the link is the polynomial {smooth}"
+        return exact_coefficient(k, exact, digits, why)
     closed = closed_form(g, k)
     if closed is not None:
         return _from_closed_form(g, k, closed, scale, digits)
@@ -173,6 +179,12 @@ def exact_coefficient(k: int, value: Surds, digits: int, why_zero: str) -> Coeff
         return Coefficient(k, Enclosure.exactly(0), True, "0", why_zero)
     ball = to_digits(lambda bits: value.number().real, digits)
     return Coefficient(k, Enclosure.of(ball), False, _shown(str(value)), "exact arithmetic")
+
+
+def _polynomial_part(g: Link, k: int) -> Surds | None:
+    """The even or odd part of a smooth link, where that is a polynomial."""
+    part = g.part(k)
+    return part[0][2].polynomial if part is not None and len(g.pieces) == 1 else None
 
 
 def zero_reason(g: Link, k: int) -> str:
