@@ -1,24 +1,41 @@
 """The evidence ladder: claims, checks, verdicts, and running them. No mathematics, no Torch."""
 
-from theoryverify.claims.claim import Check, Claim, Context
-from theoryverify.claims.examination import Examination
-from theoryverify.claims.ladder import (
-    CERTIFIED,
-    COMPUTED,
-    ERROR,
-    HOLDS,
-    INCONCLUSIVE,
-    OUTSIDE,
-    PROVED,
-    REFUTED,
-    SIMULATED,
-    Evidence,
-    Hypothesis,
-    Rung,
-    Step,
-    Verdict,
+from typing import TYPE_CHECKING
+
+from theoryverify._lazy import lazily
+
+if TYPE_CHECKING:
+    from theoryverify.claims.claim import Check, Claim, Context
+    from theoryverify.claims.examination import Examination
+    from theoryverify.claims.ladder import (
+        CERTIFIED,
+        COMPUTED,
+        ERROR,
+        HOLDS,
+        INCONCLUSIVE,
+        OUTSIDE,
+        PROVED,
+        REFUTED,
+        SIMULATED,
+        Evidence,
+        Hypothesis,
+        Rung,
+        Step,
+        Verdict,
+    )
+    from theoryverify.claims.paper import Command, Derivation, DerivationStep, Outcome, Paper
+
+_MODULES = {
+    "claim": ("Check", "Claim", "Context",),
+    "examination": ("Examination",),
+    "ladder": ("CERTIFIED", "COMPUTED", "ERROR", "HOLDS", "INCONCLUSIVE", "OUTSIDE", "PROVED", "REFUTED", "SIMULATED", "Evidence", "Hypothesis", "Rung", "Step", "Verdict",),
+    "paper": ("Command", "Derivation", "DerivationStep", "Outcome", "Paper",),
+}
+
+__getattr__ = lazily(
+    __name__,
+    {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names},
 )
-from theoryverify.claims.paper import Command, Derivation, DerivationStep, Outcome, Paper
 
 __all__ = [
     "CERTIFIED",

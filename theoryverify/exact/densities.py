@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -395,6 +395,7 @@ def _peak_marks(piece: Piece, chart: _Chart) -> list[Fraction]:
     return [mark for mark in marks if chart.start < mark < chart.stop]
 
 
+@lru_cache(maxsize=64)
 def _float_rule(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and unnormalised weights: Gauss-Legendre on panels that shrink towards both ends and
     the mode, in the log of the distance, so that no scale is missed."""

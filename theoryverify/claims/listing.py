@@ -1,0 +1,76 @@
+"""``theoryverify list``: every statement, covered or not, with its standing in a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from theoryverify.claims.registry import claims_of, paper_named, papers
+from theoryverify.errors import InputError
+
+_MAX_BYTES = 100_000_000
+
+
+def listing(paper: str | None, standing: dict[str, str]) -> list[dict[str, Any]]:
+    """One row a claim, in the order of the papers."""
+    chosen = [paper_named(paper)] if paper is not None else list(papers().values())
+    sources = {p.name: p.source for p in chosen}
+    rows = []
+    for claim in claims_of(chosen).values():
+        rows.append(
+            {
+                "id": claim.id,
+                "paper": claim.paper,
+                "source": f"{sources[claim.paper]}, {claim.place}",
+                "title": claim.title,
+                "statement": claim.statement,
+                "hypotheses": [hypothesis.name for hypothesis in claim.hypotheses],
+                "depends_on": list(claim.depends_on),
+                "rungs": [str(rung) for rung in claim.rungs],
+                "coverage": "covered" if claim.checks else "not checked",
+                "reason": claim.not_checked,
+                "expected": str(claim.expected),
+                "standing": standing.get(claim.id),
+            }
+        )
+    return rows
+
+
+def listing_text(rows: list[dict[str, Any]]) -> str:
+    """The rows as aligned columns."""
+    lines = []
+    width = max((len(row["id"]) for row in rows), default=0)
+    for row in rows:
+        state = row["standing"] or ", ".join(row["rungs"]) or f"not checked: {row['reason']}"
+        lines.append(f"{row['id']:<{width}}  {row['title']}\n{'':<{width}}  {row['source']}  [{state}]")
+    covered = sum(row["coverage"] == "covered" for row in rows)
+    lines.append(f"{covered} of {len(rows)} statements are covered by checks")
+    return "\n".join(lines)
+
+
+def read_standing(path: Path) -> dict[str, str]:
+    """From a claim's id to its verdict and rung in a report.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is no report, or is of another format version.
+    """
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path} is too large to be a report")
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a JSON report") from error
+    if not isinstance(document, dict) or document.get("format") != 1:
+        raise InputError(f"{path} is not a report of format 1, which this version reads")
+    try:
+        return {
+            claim["id"]: claim["verdict"] + (f", {claim['rung']}" if claim["rung"] else "")
+            for claim in document["claims"]
+        }
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path} is not a whole report: {error} is missing") from error

@@ -1,0 +1,125 @@
+"""``pytest --theorems=lca``: one test a check, marked with its paper and rung.
+
+Only the standard library and pytest are imported until the option is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from theoryverify.claims.claim import Check, Claim
+    from theoryverify.claims.results import CheckResult
+
+_HERE = Path(__file__).resolve()
+_RUNGS = ("proved", "certified", "computed", "simulated")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("theoryverify")
+    group.addoption(
+        "--theorems",
+        metavar="PAPER[,CLAIM...]",
+        help="collect one test for each check of these papers or claims ('all' for every paper)",
+    )
+    group.addoption(
+        "--theorems-seed", type=int, default=0, metavar="N", help="seed of random checks (0)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    chosen = config.getoption("--theorems")
+    if not chosen:
+        return
+    from theoryverify.claims.registry import papers
+
+    for name in (*_RUNGS, *papers()):
+        config.addinivalue_line("markers", f"{name}: theorem checks of this rung or paper")
+    # This file stands for the theorems among the things to collect; without a path of its own on
+    # the command line, the run is about them alone.
+    explicit = config.args_source is pytest.Config.ArgsSource.ARGS
+    config.args = [*(config.args if explicit else []), str(_HERE)]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path == _HERE and parent.config.getoption("--theorems"):
+        return Theorems.from_parent(parent, path=file_path, name="theorems", nodeid="theorems")
+    return None
+
+
+class Theorems(pytest.File):
+    """Collects the checks of the chosen papers and claims."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from theoryverify.claims.registry import select
+        from theoryverify.errors import InputError
+
+        chosen = self.config.getoption("--theorems")
+        names = [] if chosen == "all" else [name.strip() for name in chosen.split(",")]
+        try:
+            claims, asked = select(names)
+        except InputError as error:
+            raise pytest.UsageError(f"--theorems={chosen}: {error}") from error
+        for claim in claims.values():
+            for check in claim.checks:
+                if claim.id in asked and check.preset == "quick":
+                    yield TheoremItem.from_parent(
+                        self, name=f"{claim.id}/{check.name}", claim=claim, check=check
+                    )
+
+
+class TheoremItem(pytest.Item):
+    """A check as a test: it passes if the verdict is the expected one and each control refuted."""
+
+    def __init__(self, *, claim: Claim, check: Check, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim, self.check = claim, check
+        self.add_marker(str(check.rung))
+        self.add_marker(claim.paper)
+
+    def runtest(self) -> None:
+        from theoryverify.claims.claim import Context
+        from theoryverify.claims.examine import run_check
+        from theoryverify.claims.ladder import REFUTED
+
+        seed = self.config.getoption("--theorems-seed")
+        result = run_check(self.claim, self.check, Context(seed=seed))
+        refuted = sum(control.verdict is REFUTED for control in result.controls)
+        self.user_properties += [
+            ("rung", str(result.rung)),
+            ("verdict", str(result.verdict)),
+            ("scope", result.scope),
+            ("controls", f"{refuted}/{len(result.controls)}"),
+            ("mutants", str(result.mutants)),
+        ]
+        if not result.sound or result.verdict is not self.claim.expected:
+            raise TheoremFailed(self._message(result))
+
+    def _message(self, result: CheckResult) -> str:
+        lines = [
+            f"{self.claim.id} ({self.claim.place}): {result.verdict}, "
+            f"expected {self.claim.expected}",
+            f"  {self.claim.title}",
+            f"  {result.why}",
+        ]
+        lines += [
+            f"  control {control.name!r}: {control.verdict} {control.reason}"
+            for control in result.controls
+        ]
+        return "\n".join(lines)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, TheoremFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[str, int | None, str]:
+        return self.claim.paper, None, self.name
+
+
+class TheoremFailed(AssertionError):
+    """A check did not come out as its claim expects."""

@@ -1,0 +1,1 @@
+"""Showing what a run found: terminal, JSON, JUnit."""
