@@ -35,8 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getoption("--theorems")
     if not chosen:
         return
-    from theoryverify.claims.registry import papers
+    from theoryverify.claims.registry import papers, select
+    from theoryverify.errors import InputError
 
+    try:
+        select(_names(chosen))
+    except InputError as error:
+        raise pytest.UsageError(f"--theorems={chosen}: {error}") from error
     for name in (*_RUNGS, *papers()):
         config.addinivalue_line("markers", f"{name}: theorem checks of this rung or paper")
     # This file stands for the theorems among the things to collect; without a path of its own on
@@ -51,19 +56,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return None
 
 
+def _names(chosen: str) -> list[str]:
+    return [] if chosen == "all" else [name.strip() for name in chosen.split(",")]
+
+
 class Theorems(pytest.File):
     """Collects the checks of the chosen papers and claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
         from theoryverify.claims.registry import select
-        from theoryverify.errors import InputError
 
-        chosen = self.config.getoption("--theorems")
-        names = [] if chosen == "all" else [name.strip() for name in chosen.split(",")]
-        try:
-            claims, asked = select(names)
-        except InputError as error:
-            raise pytest.UsageError(f"--theorems={chosen}: {error}") from error
+        claims, asked = select(_names(self.config.getoption("--theorems")))
         for claim in claims.values():
             for check in claim.checks:
                 if claim.id in asked and check.preset == "quick":
@@ -117,8 +120,8 @@ class TheoremItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[str, int | None, str]:
-        return self.claim.paper, None, self.name
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, ""
 
 
 class TheoremFailed(AssertionError):

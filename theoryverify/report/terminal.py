@@ -52,12 +52,12 @@ def show_report(report: Report, out: Console) -> None:
         table.add_column(name, **options)  # type: ignore[arg-type]
     for claim in report.claims:
         table.add_row(
-            claim.id,
-            claim.title,
-            claim.place,
+            Text(claim.id),
+            Text(claim.title),
+            Text(claim.place),
             _verdict(claim.verdict, claim.expected),
             "" if claim.rung is None else str(claim.rung) + (" given" if claim.assumes else ""),
-            _scope(claim),
+            Text(_scope(claim)),
             _controls(claim.checks),
             _mutants(claim.checks),
             f"{claim.seconds:.1f}",
@@ -88,7 +88,7 @@ def _mutants(checks: tuple[CheckResult, ...]) -> str:
 def _show_assumptions(report: Report, out: Console) -> None:
     facts = list(dict.fromkeys(fact for claim in report.claims for fact in claim.assumes))
     if facts:
-        out.print("\ngiven: " + "; ".join(facts), style="dim")
+        out.print("\ngiven: " + "; ".join(facts), style="dim", markup=False)
 
 
 def _show_reasons(report: Report, out: Console) -> None:

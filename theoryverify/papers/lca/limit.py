@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
 from theoryverify.errors import UndecidedError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
-from theoryverify.exact.laws import Law
+from theoryverify.exact.laws import Discrete, Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.lca import assumptions, theory
 from theoryverify.papers.lca.alpha_star import MAX_DEPTH
@@ -55,6 +56,11 @@ def limit_bracket(
     """
     law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)
+    return _bracket(law, depth, None if epsilon is None else rational(epsilon, "epsilon"), digits)
+
+
+@lru_cache(maxsize=256)
+def _bracket(law: Law, depth: int, epsilon: Fraction | None, digits: int) -> Bracket:
     width = law.upper - law.lower
     if epsilon is None:
         choices = [width / 2**k for k in range(1, _HALVINGS)]
@@ -63,7 +69,7 @@ def limit_bracket(
         elif law.atom(law.lower) or law.atom(law.upper):
             choices.append(Fraction(0))
     else:
-        choices = [rational(epsilon, "epsilon")]
+        choices = [epsilon]
     with precision(bits_for(digits) + 24):
         mean = law.expect(theory.signal_share())
         low = _best([_lower_end(law, depth, mean, e) for e in choices], largest=True)
@@ -102,8 +108,6 @@ def _lower_end(law: Law, depth: int, mean: arb, epsilon: Fraction) -> arb | None
 
 
 def _mass_at(law: Law, point: Fraction) -> arb:
-    from theoryverify.exact.laws import Discrete
-
     return ball(law.atom(point)) * Discrete({point: 1}).expect(theory.signal_share())
 
 
