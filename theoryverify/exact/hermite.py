@@ -102,9 +102,18 @@ def hermite_coefficients(
 
 
 def hermite_coefficient(
-    g: str | Link, k: int, *, norm: str = "orthonormal", digits: int = 30
+    g: str | Link, k: int, *, norm: str = "orthonormal", digits: int = 30, patience: int = 3
 ) -> Coefficient:
-    """One Hermite coefficient; see :func:`hermite_coefficients`."""
+    """One Hermite coefficient; see :func:`hermite_coefficients`.
+
+    Parameters
+    ----------
+    g, k, norm, digits
+        As there.
+    patience : int
+        At how many precisions, each ``digits`` digits finer, a ball may contain zero before the
+        answer is "not separated from zero".
+    """
     g = link(g)
     k = positive_integer(k, "k", least=0, most=MAX_ORDER)
     digits = positive_integer(digits, "digits", most=10_000)
@@ -126,7 +135,7 @@ def hermite_coefficient(
     def compute(bits: int) -> arb:
         return quadrature(g, k, bits) * scale.number().real
 
-    value = to_digits(compute, digits)
+    value = to_digits(compute, digits, patience)
     zero = None if value.contains(0) else False
     reason = "excluded from zero by a ball" if zero is False else "not separated from zero"
     return Coefficient(k, Enclosure.of(value), zero, None, reason)
@@ -287,10 +296,10 @@ def cut_off(g: Link, k: int, bits: int) -> tuple[int, arb]:
             R += 1 + R // 16
 
 
-def to_digits(compute: Callable[[int], arb], digits: int) -> arb:
+def to_digits(compute: Callable[[int], arb], digits: int, patience: int = 3) -> arb:
     """The ball ``compute(bits)`` at a precision that makes ``digits`` digits correct.
 
-    A ball that still contains zero at three times the bits is returned as it is.
+    A ball that contains zero ``patience`` times, at growing precision, is returned as it is.
     """
     wanted = bits_for(digits)
     bits, tries = wanted + 24, 0
@@ -304,7 +313,7 @@ def to_digits(compute: Callable[[int], arb], digits: int) -> arb:
             return value
         if value.contains(0):
             tries += 1
-            if tries == 3:
+            if tries >= patience:
                 return value
             bits += wanted + 24
         else:

@@ -108,9 +108,9 @@ class _Reader:
         while start < len(self.text):
             match = _TOKEN.match(self.text, start)
             if match is None:
-                character = self.text[start]
-                hint = _HINTS.get(character, "it has no place in a link")
-                self.fail(f"unexpected {character!r}: {hint}", start + 1)
+                # Complained about only when reading gets there, after what may be wrong before.
+                tokens.append(_Token("unknown", self.text[start], start + 1))
+                break
             if match.lastgroup != "space":
                 tokens.append(_Token(str(match.lastgroup), match.group(), start + 1))
             start = match.end()
@@ -125,7 +125,11 @@ class _Reader:
 
     @property
     def token(self) -> _Token:
-        return self.tokens[self.position]
+        token = self.tokens[self.position]
+        if token.kind == "unknown":
+            hint = _HINTS.get(token.text, "it has no place in a link")
+            self.fail(f"unexpected {token.text!r}: {hint}", token.column)
+        return token
 
     def take(self, *texts: str) -> _Token | None:
         token = self.token

@@ -128,11 +128,11 @@ def render(node: Node) -> str:
 
 
 def _quotient(factors: tuple[Node, ...]) -> str:
-    above, below, prefix = [], [], ""
+    above, below, negative = [], [], False
     for factor in factors:
         match factor:
             case Number(value):
-                prefix = "-" if value < 0 else ""
+                negative ^= value < 0
                 if abs(value.numerator) != 1:
                     above.append(digits(Fraction(abs(value.numerator))))
                 if value.denominator != 1:
@@ -141,7 +141,8 @@ def _quotient(factors: tuple[Node, ...]) -> str:
                 below.append(_grouped(power(base, -exponent)))
             case _:
                 above.append(_grouped(factor, but=Power))
-    return prefix + ("*".join(above) or "1") + "".join(f"/{text}" for text in below)
+    sign = "-" if negative else ""
+    return sign + ("*".join(above) or "1") + "".join(f"/{text}" for text in below)
 
 
 def _grouped(node: Node, but: type | None = None) -> str:
