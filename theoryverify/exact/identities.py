@@ -55,9 +55,12 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:
     """The expression in a rational function field, powers with symbolic exponents as new symbols."""
     expanded = sympy.expand_power_exp(sympy.expand_power_base(expression, force=False))
-    replaced, _ = _abstract_powers(expanded)
+    replaced, table = _abstract_powers(expanded)
     numerator, _ = sympy.fraction(sympy.together(replaced))
     numerator = sympy.expand(numerator)
+    for (base, _), symbol in table.items():
+        if base == -1 and numerator.has(symbol):  # ((-1)^T)^2 = 1
+            numerator = sympy.expand(sympy.rem(numerator, symbol**2 - 1, symbol))
     return sympy.Integer(0) if numerator == 0 else numerator
 
 
