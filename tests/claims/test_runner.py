@@ -1,0 +1,148 @@
+"""Whole runs in worker processes: time limits, crashes, inherited verdicts, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.claims import toy
+from theoryverify.claims import registry
+from theoryverify.claims.claim import Claim, Context
+from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, PROVED, REFUTED, Rung
+from theoryverify.claims.paper import Paper
+from theoryverify.claims.results import Report
+from theoryverify.claims.runner import run
+from theoryverify.errors import InputError
+from theoryverify.report.junit import junit
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def toy_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the toy paper as an entry point, for this process and for workers."""
+    info = tmp_path / "toy-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[theoryverify.papers]\ntoy = tests.claims.toy:paper\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    registry.papers.cache_clear()
+    yield
+    registry.papers.cache_clear()
+
+
+def claims(*names: str) -> dict[str, Claim]:
+    return registry.select(names)[0]
+
+
+def verdicts(report: Report) -> dict[str, object]:
+    return {claim.id: claim.verdict for claim in report.claims}
+
+
+def test_a_whole_paper() -> None:
+    report = run(claims("toy"), Context(), jobs=2)
+    found = {claim.id: claim for claim in report.claims}
+    assert found["toy.square"].verdict is HOLDS
+    assert found["toy.square"].rung is PROVED
+    assert found["toy.wrong"].verdict is REFUTED
+    assert found["toy.wrong"].as_expected
+    assert found["toy.broken"].verdict is ERROR
+    assert found["toy.slow"].verdict is ERROR
+    assert "no answer within 1 s" in found["toy.slow"].reason
+    assert found["toy.dying"].verdict is ERROR
+    assert "code 7" in found["toy.dying"].reason
+    # Own verdict and inherited verdict.
+    resting = found["toy.rests-on-wrong"]
+    assert (resting.own_verdict, resting.verdict) == (HOLDS, OUTSIDE)
+    assert "rests on toy.wrong, which is refuted" in resting.reason
+    assert found["toy.rests-on-undecided"].verdict is INCONCLUSIVE
+    assert report.exit_code == 4
+
+    document = ET.fromstring(junit(report).split("\n", 1)[1])
+    suite = document.find("testsuite")
+    assert suite is not None
+    assert suite.get("tests") == "9"
+    assert suite.get("errors") == "3"
+    names = {case.get("classname") for case in suite.iter("testcase")}
+    assert names == set(found)
+
+
+def test_results_do_not_depend_on_jobs_or_company() -> None:
+    alone = run(claims("toy.noisy"), Context(seed=3), jobs=1)
+    crowd = run(claims("toy.noisy", "toy.square", "toy.undecided"), Context(seed=3), jobs=3)
+    scopes = [
+        next(c for c in report.claims if c.id == "toy.noisy").checks[0].scope
+        for report in (alone, crowd)
+    ]
+    assert scopes[0] == scopes[1]
+    assert scopes[0].startswith("drew ")
+    other = run(claims("toy.noisy"), Context(seed=4), jobs=1)
+    assert other.claims[0].checks[0].scope != scopes[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (("toy.square", "toy.wrong"), 0),
+        (("toy.square", "toy.undecided"), 3),
+        (("toy.rests-on-wrong",), 1),
+        (("toy.undecided", "toy.rests-on-wrong"), 1),
+        (("toy.broken", "toy.rests-on-wrong"), 4),
+    ],
+)
+def test_exit_codes(names: tuple[str, ...], code: int) -> None:
+    assert run(claims(*names), Context(), jobs=2).exit_code == code
+
+
+def test_dependencies_come_along() -> None:
+    found, asked = registry.select(["toy.rests-on-wrong"])
+    assert list(found) == ["toy.wrong", "toy.rests-on-wrong"]
+    assert asked == {"toy.rests-on-wrong"}
+
+
+def test_one_rung_only() -> None:
+    report = run(claims("toy.square", "toy.undecided"), Context(), rung=Rung.CERTIFIED, jobs=1)
+    assert list(verdicts(report)) == ["toy.undecided"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([toy.square(), toy.square()], "two claims have the id"),
+        ([toy.square(depends_on=("toy.none",))], "does not exist"),
+        (
+            [toy.square(depends_on=("toy.b",)), toy.square("toy.b", depends_on=("toy.square",))],
+            "cycle: toy.square -> toy.b -> toy.square",
+        ),
+        ([toy.square("other.square")], "stands in paper 'toy'"),
+        ([Claim("toy.empty", "p", "s")], "no check and no reason"),
+        (["text"], "is no Claim"),
+    ],
+)
+def test_papers_that_contradict_themselves(bad: list[object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        registry.claims_of([Paper("toy", "t", "s", claims=bad)])
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(InputError, match="paper 'nope' is unknown; known: .*lca"):
+        claims("nope")
+    with pytest.raises(InputError, match=r"claim 'toy.nope' is unknown"):
+        claims("toy.nope")
+
+
+def test_a_paper_that_does_not_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "bad-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[theoryverify.papers]\nbad = no_such_module:paper\n")
+    registry.papers.cache_clear()
+    assert str(tmp_path) in sys.path
+    with pytest.raises(InputError, match="paper 'bad' .* does not import: ModuleNotFoundError"):
+        registry.papers()
