@@ -12,6 +12,7 @@ probabilists' ``He_k`` and ``z ~ N(0, 1)``. Three routes, the best one first:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial, isqrt
@@ -36,6 +37,9 @@ MAX_ORDER = 1_000
 _CHECK_BITS = 64
 _LONGEST_EXACT = 400
 _ANY_ACCURACY = -(2**60)
+_EFFORT = 400
+_MOST_ROUNDS = 6
+_COARSE_BITS = 30
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,12 @@ def quadrature(g: Link, k: int, bits: int) -> arb:
             middle = [arb(0)] if left < 0 and right > 0 else []
             try:
                 total += integrate(
-                    integrand, left, right, points=middle, minimum_accuracy=_ANY_ACCURACY
+                    integrand,
+                    left,
+                    right,
+                    points=middle,
+                    minimum_accuracy=_ANY_ACCURACY,
+                    effort=_EFFORT * bits,
                 )
             except UndecidedError:
                 raise UndecidedError(
@@ -299,22 +308,30 @@ def cut_off(g: Link, k: int, bits: int) -> tuple[int, arb]:
 def to_digits(compute: Callable[[int], arb], digits: int, patience: int = 3) -> arb:
     """The ball ``compute(bits)`` at a precision that makes ``digits`` digits correct.
 
-    A ball that contains zero ``patience`` times, at growing precision, is returned as it is.
+    A ball that contains zero ``patience`` times, at growing precision, is returned as it is, and
+    so is one that stays too wide.
     """
     wanted = bits_for(digits)
-    bits, tries = wanted + 24, 0
-    while True:
-        with precision(bits):
-            value = compute(bits)
-        if not value.is_finite():
-            raise UndecidedError("no finite enclosure")
+    bits, tries, radius = wanted + 24, 0, arb("inf")
+    for _ in range(_MOST_ROUNDS):
+        value = _at(compute, bits)
         reached = accuracy(value)
-        if reached >= wanted:
-            return value
-        if value.contains(0):
-            tries += 1
-            if tries >= patience:
-                return value
-            bits += wanted + 24
-        else:
-            bits += wanted - reached + 24
+        tries += value.contains(0)
+        if reached >= wanted or tries >= patience or not 256 * value.rad() <= radius:
+            break
+        radius = value.rad()
+        bits += 24 + (wanted if value.contains(0) else wanted - reached)
+    if reached < wanted and not value.rad() < arb(2) ** -_COARSE_BITS:
+        # Finer does not help: a fast oscillation. Coarser has shorter tails to follow.
+        with suppress(UndecidedError):
+            coarse = _at(compute, _COARSE_BITS)
+            return coarse if coarse.rad() < value.rad() else value
+    return value
+
+
+def _at(compute: Callable[[int], arb], bits: int) -> arb:
+    with precision(bits):
+        value = compute(bits)
+    if not value.is_finite():
+        raise UndecidedError("no finite enclosure")
+    return value

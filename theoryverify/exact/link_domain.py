@@ -7,6 +7,7 @@ not decided (an :class:`~theoryverify.errors.UndecidedError`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 
 from flint import acb, arb
@@ -14,7 +15,7 @@ from flint import acb, arb
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.ball_functions import ball_function
 from theoryverify.exact.balls import precision
-from theoryverify.exact.forms import Form
+from theoryverify.exact.forms import Atom, Form
 from theoryverify.exact.growth import Envelope, Ray, UnboundedError
 from theoryverify.exact.link_tree import Call, Node, Power, render
 from theoryverify.exact.normal_form import at
@@ -102,25 +103,37 @@ def _points_inside(piece: Piece) -> Iterator[arb]:
 
 
 def _refuse_poles(form: Form, piece: Piece, text: str) -> None:
-    """Refuse a pole, or decide that a zero of a denominator cancels: the last cannot be done."""
-    for atom in {a for _, atoms in form.terms for a, _ in atoms if a.name == "inverse"}:
-        denominator = atom.argument.polynomial
+    """Refuse a pole; where a zero of the numerator may tame it, leave it undecided."""
+    for denominator, root in _poles(form, piece):
+        if len(form.terms) == 1 or _numerator_at(form, denominator, root):
+            raise InputError(
+                f"link '{_short(text)}' is not square-integrable: it has a pole at z = {root}"
+            )
+        raise _unbounded(text, root)
+    for atom in _atoms(form):
+        if atom.name == "exp":
+            for _, root in _poles(atom.argument, piece):
+                raise _unbounded(text, root)
+
+
+def _unbounded(text: str, root: Point) -> UndecidedError:
+    return UndecidedError(f"link '{_short(text)}': not decided whether it is bounded near {root}")
+
+
+def _atoms(form: Form) -> set[Atom]:
+    return {atom for _, atoms in form.terms for atom, _ in atoms}
+
+
+def _poles(form: Form, piece: Piece) -> Iterator[tuple[Form, Point]]:
+    """The polynomial denominators with a root in the closure of the piece."""
+    for atom in _atoms(form):
+        denominator = atom.argument.polynomial if atom.name == "inverse" else None
         if denominator is None:
             continue
-        try:
-            roots = [p for p, _ in real_roots(denominator)]
-        except TooHardError:
-            continue
-        for root in roots:
-            if not (piece.contains(root) or root in (piece.lower, piece.upper)):
-                continue
-            if len(form.terms) == 1 or _numerator_at(form, atom.argument, root):
-                raise InputError(
-                    f"link '{_short(text)}' is not square-integrable: it has a pole at z = {root}"
-                )
-            raise UndecidedError(
-                f"link '{_short(text)}': not decided whether it is bounded near z = {root}"
-            )
+        with suppress(TooHardError):
+            for root, _ in real_roots(denominator):
+                if piece.contains(root) or root in (piece.lower, piece.upper):
+                    yield atom.argument, root
 
 
 def _numerator_at(form: Form, denominator: Form, root: Point) -> bool:

@@ -9,6 +9,7 @@ correctness).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from flint import acb, arb, ctx
 
@@ -29,6 +30,7 @@ def integrate(
     *,
     points: Sequence[arb] = (),
     minimum_accuracy: int | None = None,
+    effort: int | None = None,
 ) -> arb:
     """A ball around ``∫_lower^upper function(z) dz`` at the current precision.
 
@@ -43,6 +45,8 @@ def integrate(
     minimum_accuracy : int, optional
         Correct bits, relative to the integral or to the size of the integrand, below which the
         result is refused. Default: a quarter of the precision.
+    effort : int, optional
+        Evaluations for each piece beyond which the integrator settles for a wider ball.
 
     Raises
     ------
@@ -52,9 +56,9 @@ def integrate(
     wanted = ctx.prec // 4 if minimum_accuracy is None else minimum_accuracy
     ends = [lower, *points, upper]
     total, largest = arb(0), None
-    for left, right in zip(ends[:-1], ends[1:], strict=True):
+    for left, right in pairwise(ends):
         scale = _size(function, left, right)
-        total += _integrate_piece(function, left, right, scale)
+        total += _integrate_piece(function, left, right, scale, effort)
         largest = scale if largest is None else max(largest, scale)
     if not total.is_finite():
         raise UndecidedError(f"the integral from {lower} to {upper} has no finite enclosure")
@@ -67,11 +71,13 @@ def integrate(
     return total
 
 
-def _integrate_piece(function: Integrand, left: arb, right: arb, scale: int) -> arb:
+def _integrate_piece(
+    function: Integrand, left: arb, right: arb, scale: int, effort: int | None
+) -> arb:
     result = arb("nan")
     for _ in range(3):
-        factor = arb(2) ** -scale
-        result = acb.integral(lambda z, a: acb(function(z, a)) * factor, acb(left), acb(right)).real
+        scaled = _scaled(function, arb(2) ** -scale)
+        result = acb.integral(scaled, acb(left), acb(right), eval_limit=effort).real
         result *= arb(2) ** scale
         # Where the integral is far below the looked-up size, the absolute tolerance was too lax.
         if not result.is_finite() or result.is_zero() or accuracy(result) >= ctx.prec // 2:
@@ -81,6 +87,10 @@ def _integrate_piece(function: Integrand, left: arb, right: arb, scale: int) -> 
             return result
         scale = finer
     return result
+
+
+def _scaled(function: Integrand, factor: arb) -> Integrand:
+    return lambda z, analytic: acb(function(z, analytic)) * factor
 
 
 def _size(function: Integrand, left: arb, right: arb) -> int:
