@@ -6,10 +6,17 @@ Places are those of arXiv 2602.04872v4. The claims stand in the order of the pap
 from __future__ import annotations
 
 from theoryverify.claims import Claim
-from theoryverify.papers.lca import claims_depth, claims_setting, claims_stack, claims_unchecked
+from theoryverify.papers.lca import (
+    claims_depth,
+    claims_one_layer,
+    claims_setting,
+    claims_stack,
+    claims_unchecked,
+)
 
 claims: list[Claim] = [
     *claims_setting.claims,
+    *claims_one_layer.claims,
     *claims_stack.claims,
     *claims_depth.claims,
     *claims_unchecked.claims,

@@ -9,8 +9,6 @@ _NOT_YET = "no check is written yet"
 claims = [
     Claim(f"lca.{key}", place, statement, title=title, not_checked=_NOT_YET)
     for key, place, statement, title in (
-        ("4.1", "Theorem 4.1", r"\mathbb P(\lim_L\hat y_q=y_q^{\rm Bayes})=0 \text{ for one layer}",
-         "one layer of self-attention cannot be Bayes optimal"),
         ("6.1", "(6.1)", r"\tfrac1L XF_T^\top\to I_d\ (L\to\infty,\ T\to\infty)",
          "the whitening limit XFᵀ/L → I"),
         ("6.2.flow", "Theorem 6.2, item 1; Lemma F.2",
@@ -18,17 +16,6 @@ claims = [
          "gradient flow on R_T converges to α*_T from any start"),
         ("6.3", "Theorem 6.3", r"(\alpha_t,\beta_t)\to(\alpha^*_T,\beta^*_T)\to(\alpha^*,-\alpha^*)",
          "two parameters: the flow converges for T >= T'(β₀)"),
-        ("D.1", "Lemma D.1", r"\hat w(m,s)=w_0(m)+sB^\top m+s^2w_2(m) \text{ is a.s. not Bayes}",
-         "a slope quadratic in ζ is almost surely not Bayes"),
-        ("D.2", "Proposition D.2", r"\text{LSA: } \mathbb P(\lim\hat y_q=\langle w,x_q\rangle)=0",
-         "linear self-attention fails"),
-        ("D.3", "Lemma D.3; (D.12)",
-         r"\mathbb E[(c^\top z+c_0)e^{a^\top z}]/\mathbb E e^{a^\top z}=c^\top\Sigma a+c_0",
-         "Gaussian tilting"),
-        ("D.4", "Proposition D.4", r"\text{softmax heads} \to \langle\hat w,x_q\rangle+k",
-         "softmax heads reduce to the linear class"),
-        ("D.5", "Proposition D.5", r"\text{softmax: } \mathbb P(\lim\hat y_q=\langle w,x_q\rangle)=0",
-         "softmax self-attention fails"),
         ("E.1.limit", "Lemma E.1, the limit in L",
          r"\ell_L\to\ell,\quad \lim_L\hat y_q=\langle w,\Sigma_xP_T(\Sigma_x)x_q\rangle",
          "the limits in L of the readout and of the loss"),
