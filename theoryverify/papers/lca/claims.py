@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from theoryverify.claims import Claim
 from theoryverify.papers.lca import (
+    claims_context,
     claims_depth,
     claims_one_layer,
     claims_setting,
@@ -18,6 +19,7 @@ claims: list[Claim] = [
     *claims_setting.claims,
     *claims_one_layer.claims,
     *claims_stack.claims,
+    *claims_context.claims,
     *claims_depth.claims,
     *claims_unchecked.claims,
 ]

@@ -9,16 +9,11 @@ _NOT_YET = "no check is written yet"
 claims = [
     Claim(f"lca.{key}", place, statement, title=title, not_checked=_NOT_YET)
     for key, place, statement, title in (
-        ("6.1", "(6.1)", r"\tfrac1L XF_T^\top\to I_d\ (L\to\infty,\ T\to\infty)",
-         "the whitening limit XFᵀ/L → I"),
         ("6.2.flow", "Theorem 6.2, item 1; Lemma F.2",
          r"\dot\alpha=-R_T'(\alpha)\ \Rightarrow\ \alpha(t)\to\alpha^*_T",
          "gradient flow on R_T converges to α*_T from any start"),
         ("6.3", "Theorem 6.3", r"(\alpha_t,\beta_t)\to(\alpha^*_T,\beta^*_T)\to(\alpha^*,-\alpha^*)",
          "two parameters: the flow converges for T >= T'(β₀)"),
-        ("E.1.limit", "Lemma E.1, the limit in L",
-         r"\ell_L\to\ell,\quad \lim_L\hat y_q=\langle w,\Sigma_xP_T(\Sigma_x)x_q\rangle",
-         "the limits in L of the readout and of the loss"),
         ("G.1", "Lemma G.1", r"A\to\infty\ (|\beta|\to\infty),\ \inf A>0", "A(β) is coercive"),
         ("G.2", "Lemma G.2", r"|\alpha^*(\beta)|\le M^*", "α*(β) is bounded"),
         ("G.3", "Lemma G.3", r"|\alpha_t|\le M^*+(\ell(\alpha_0,\beta_0)/A^*)^{1/2}",
