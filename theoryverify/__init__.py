@@ -12,7 +12,11 @@ from theoryverify._lazy import lazily
 if TYPE_CHECKING:
     from theoryverify.claims.paper import Paper
     from theoryverify.exact.densities import ScaledBeta, Uniform
+    from theoryverify.exact.exponents import information_exponent
+    from theoryverify.exact.generative import generative_exponent
+    from theoryverify.exact.hermite import hermite_coefficients
     from theoryverify.exact.laws import Discrete, TwoPoint
+    from theoryverify.exact.links import link
     from theoryverify.papers.lca.alpha_star import alpha_star
     from theoryverify.papers.lca.loss import excess_loss
 
@@ -22,8 +26,12 @@ __getattr__ = lazily(
         "Paper": "theoryverify.claims.paper",
         "ScaledBeta": "theoryverify.exact.densities",
         "Uniform": "theoryverify.exact.densities",
+        "information_exponent": "theoryverify.exact.exponents",
+        "generative_exponent": "theoryverify.exact.generative",
+        "hermite_coefficients": "theoryverify.exact.hermite",
         "Discrete": "theoryverify.exact.laws",
         "TwoPoint": "theoryverify.exact.laws",
+        "link": "theoryverify.exact.links",
         "alpha_star": "theoryverify.papers.lca.alpha_star",
         "excess_loss": "theoryverify.papers.lca.loss",
     },
@@ -37,4 +45,8 @@ __all__ = [
     "Uniform",
     "alpha_star",
     "excess_loss",
+    "generative_exponent",
+    "hermite_coefficients",
+    "information_exponent",
+    "link",
 ]

@@ -149,8 +149,6 @@ class GatedExponents:
         return {
             "information_exponent": self.information.value,
             "information_status": self.information.status,
-            "generative_exponent": None,
-            "generative_status": "undecided",
             "gate": {
                 "rho": str(self.gate.rho),
                 "b": str(self.gate.b),

@@ -106,7 +106,7 @@ class GateLaw:
 
     def __str__(self) -> str:
         k = self.effective
-        scale = "" if k == 0 else f"/({factorial(k)} rho**{k})"
+        scale = ("", "/rho")[k] if k < 2 else f"/({factorial(k)}*rho**{k})"
         return f"c_{self.p} ~ sigma^({k})({self.b}){scale} * ({self.moment})"
 
     def leading(self, rho: Exact, *, digits: int = 30) -> Enclosure:
@@ -194,7 +194,7 @@ def gate_law(g: str | Link, p: int, b: Exact) -> GateLaw:
     Examples
     --------
     >>> print(gate_law("He3(z)/sqrt(6)", 1, -3))
-    c_1 ~ sigma^(2)(-3)/(2 rho**2) * (9*sqrt(6))
+    c_1 ~ sigma^(2)(-3)/(2*rho**2) * (9*sqrt(6))
     """
     g = link(g)
     p = positive_integer(p, "p", least=0, most=100)

@@ -1,0 +1,23 @@
+"""The statements of the Mamba paper, each with its checks.
+
+The full text of arXiv 2510.12026 was not at hand when these were written: places are named by what
+they say, and reconstructed statements say so in their note. What is checked is true or false by
+itself.
+"""
+
+from __future__ import annotations
+
+from theoryverify.claims import Claim
+from theoryverify.papers.mamba import (
+    claims_embedding,
+    claims_exponents,
+    claims_gate,
+    claims_unchecked,
+)
+
+claims: list[Claim] = [
+    *claims_exponents.claims,
+    *claims_gate.claims,
+    *claims_embedding.claims,
+    *claims_unchecked.claims,
+]
