@@ -1,0 +1,1 @@
+"""Samplers, exact-in-law reductions, Monte Carlo, training."""
