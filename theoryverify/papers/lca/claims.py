@@ -12,6 +12,7 @@ from theoryverify.papers.lca import (
     claims_one_layer,
     claims_setting,
     claims_stack,
+    claims_two,
     claims_unchecked,
 )
 
@@ -21,5 +22,6 @@ claims: list[Claim] = [
     *claims_stack.claims,
     *claims_context.claims,
     *claims_depth.claims,
+    *claims_two.claims,
     *claims_unchecked.claims,
 ]

@@ -10,6 +10,7 @@ from theoryverify.papers.lca import assumptions
 UNIFORM = Uniform(2, 5)
 ATOMS = Discrete({2: "1/4", 3: "1/4", 5: "1/2"})
 TWO_POINT = TwoPoint("3/2", 4, "9/10")
+MIXED = Mixture([("1/2", Discrete({2: 1})), ("1/2", UNIFORM)])
 
 LAWS: tuple[Law, ...] = (
     UNIFORM,
@@ -19,7 +20,7 @@ LAWS: tuple[Law, ...] = (
     ScaledBeta(2, 5, "1/2", "5/2"),
     Ball(4, 5),
     Shell(7, 2, 5),
-    Mixture([("1/2", Discrete({2: 1})), ("1/2", UNIFORM)]),
+    MIXED,
 )
 
 POINT_MASS = Discrete({2: 1})
