@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy
@@ -54,9 +55,15 @@ def derive(name: str, *, latex: bool = False) -> Outcome:
     return Outcome(document, "\n".join(lines))
 
 
+_GREEK = {"alpha": "α", "beta": "β", "zeta": "ζ", "epsilon": "ε", "omega": "ω", "rho": "ρ",
+          "sigma": "σ", "kappa": "κ"}
+
+
 def _shown(formula: Any, latex: bool) -> str:
+    """LaTeX to paste, or one line of text; an equation whose sides look the same is shown once."""
+    if isinstance(formula, sympy.Equality):
+        left, right = _shown(formula.lhs, latex), _shown(formula.rhs, latex)
+        return right if left == right else f"{left} = {right}"
     if latex:
         return str(sympy.latex(formula))
-    if isinstance(formula, sympy.Equality):
-        return f"{formula.lhs} = {formula.rhs}"
-    return str(formula)
+    return re.sub(r"[a-z]+", lambda word: _GREEK.get(word.group(), word.group()), str(formula))

@@ -7,18 +7,10 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
-from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
-from theoryverify.papers.lca import theory
+from theoryverify.papers.lca import derivations_appendices, theory
+from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, T, a, alpha, b, beta, zeta
-
-
-def _asserted(text: str, left: sympy.Expr, right: sympy.Expr) -> DerivationStep:
-    """A step ``left = right``, decided exactly."""
-    decision = decide_identity(left, right)
-    if decision.holds is not True:
-        raise AssertionError(f"{text}: {decision.reason} {decision.witness}")
-    return DerivationStep(text, sympy.Eq(left, right, evaluate=False), True)
 
 
 def setting() -> Iterator[DerivationStep]:
@@ -30,16 +22,16 @@ def setting() -> Iterator[DerivationStep]:
         sympy.Tuple(sigma.iso, sigma.spike), True,
     )
     yield DerivationStep("(3.2) E[xy] = c m, with c", theory.covariance_xy(), True)
-    yield _asserted("Σ_x Σ_x⁻¹ = I on the spike", sigma.on_spike * sigma.inverse().on_spike,
+    yield asserted("Σ_x Σ_x⁻¹ = I on the spike", sigma.on_spike * sigma.inverse().on_spike,
                     sympy.Integer(1))
-    yield _asserted("(3.3) w = Σ_x⁻¹E[xy] = ω m, with ω", theory.regression_weight(),
+    yield asserted("(3.3) w = Σ_x⁻¹E[xy] = ω m, with ω", theory.regression_weight(),
                     zeta / (1 + M))
-    yield _asserted("(3.3) Var(y|x) = E[y²] - E[xy]ᵀw", theory.residual_variance(),
+    yield asserted("(3.3) Var(y|x) = E[y²] - E[xy]ᵀw", theory.residual_variance(),
                     zeta**2 / (1 + M))
-    yield _asserted("E⟨w,x⟩² = wᵀΣ_x w", theory.signal_variance(), zeta**2 * M / (1 + M))
-    yield _asserted("(3.4) the eigenvalue of Σ_x on m is Z = 1+|m|²", sigma.on_spike, 1 + M)
-    yield _asserted("W = E⟨w,x⟩²/ζ² in terms of Z", theory.signal_share(), (Z - 1) / Z)
-    yield _asserted("the two shares sum to one: W + 1/Z", theory.signal_share()
+    yield asserted("E⟨w,x⟩² = wᵀΣ_x w", theory.signal_variance(), zeta**2 * M / (1 + M))
+    yield asserted("(3.4) the eigenvalue of Σ_x on m is Z = 1+|m|²", sigma.on_spike, 1 + M)
+    yield asserted("W = E⟨w,x⟩²/ζ² in terms of Z", theory.signal_share(), (Z - 1) / Z)
+    yield asserted("the two shares sum to one: W + 1/Z", theory.signal_share()
                     + theory.noise_share(), sympy.Integer(1))
 
 
@@ -47,28 +39,28 @@ def loss() -> Iterator[DerivationStep]:
     """Lemma E.2 and Section 6: the stack in closed form, its loss, its gradients."""
     P = theory.state_polynomial()
     yield DerivationStep("(5.5) F_t = F_{t-1} + αX + βΣ̂F_{t-1}, F_0 = 0; write F_t = P_t(Σ̂)X")
-    yield _asserted("base: P_0 = 0", P.subs(T, 0), sympy.Integer(0))
-    yield _asserted("step: P_{T+1}(s) = (1+βs)P_T(s) + α", P.subs(T, T + 1), theory.layer(P))
+    yield asserted("base: P_0 = 0", P.subs(T, 0), sympy.Integer(0))
+    yield asserted("step: P_{T+1}(s) = (1+βs)P_T(s) + α", P.subs(T, T + 1), theory.layer(P))
     yield DerivationStep("hence Lemma E.2: P_T(s)", P, True)
-    yield _asserted("L → ∞: ŷ_q = Z P_T(Z)⟨w,x_q⟩ = αS_T(Z,β)⟨w,x_q⟩", theory.predictor_gain(),
+    yield asserted("L → ∞: ŷ_q = Z P_T(Z)⟨w,x_q⟩ = αS_T(Z,β)⟨w,x_q⟩", theory.predictor_gain(),
                     alpha * theory.S())
-    yield _asserted("S_T(Z,β) = Z Σ_{k<T}(1+βZ)^k: no pole at β = 0", theory.S(),
+    yield asserted("S_T(Z,β) = Z Σ_{k<T}(1+βZ)^k: no pole at β = 0", theory.S(),
                     Z * theory.geometric_sum(1 + beta * Z))
     gain, share = theory.predictor_gain(), theory.signal_share()
-    yield _asserted(
+    yield asserted(
         "E(y_q-ŷ_q)²/ζ² = 1 - 2g W + g² W splits into excess and Bayes risk",
         1 - 2 * gain * share + gain**2 * share, theory.loss_integrand() + theory.noise_share(),
     )
     yield DerivationStep("ℓ(α,β) = E of", theory.loss_integrand(), True)
-    yield _asserted("β = -α: 1-αS_T = (1-αZ)^T, so R_T(α) = E of", theory.tied(
+    yield asserted("β = -α: 1-αS_T = (1-αZ)^T, so R_T(α) = E of", theory.tied(
         theory.loss_integrand()), theory.one_parameter_loss())
     loss_ = theory.one_parameter_loss()
-    yield _asserted("R_T'(α) = E of", sympy.diff(loss_, alpha), theory.one_parameter_gradient())
-    yield _asserted("R_T''(α) = E of", sympy.diff(loss_, alpha, 2), theory.one_parameter_hessian())
+    yield asserted("R_T'(α) = E of", sympy.diff(loss_, alpha), theory.one_parameter_gradient())
+    yield asserted("R_T''(α) = E of", sympy.diff(loss_, alpha, 2), theory.one_parameter_hessian())
     d_alpha, d_beta = theory.gradient()
-    yield _asserted("∂ℓ/∂α = E of -2WS(1-αS)", d_alpha,
+    yield asserted("∂ℓ/∂α = E of -2WS(1-αS)", d_alpha,
                     -2 * share * theory.S() * (1 - alpha * theory.S()))
-    yield _asserted("∂ℓ/∂β = E of -2αW(∂S/∂β)(1-αS)", d_beta,
+    yield asserted("∂ℓ/∂β = E of -2αW(∂S/∂β)(1-αS)", d_beta,
                     -2 * alpha * share * sympy.diff(theory.S(), beta) * (1 - alpha * theory.S()))
 
 
@@ -77,9 +69,9 @@ def limit() -> Iterator[DerivationStep]:
     r, best = theory.contraction(), theory.alpha_limit()
     eps = sympy.Symbol("epsilon", positive=True)
     K = sympy.Symbol("K", positive=True)
-    yield _asserted("at α* both ends weigh the same: 1-α*a", 1 - best * a, r)
-    yield _asserted("and α*b-1", best * b - 1, r)
-    yield _asserted("on [a,b], (1-α*z)² <= r², since r² - (1-α*z)²", r**2 - (1 - best * Z) ** 2,
+    yield asserted("at α* both ends weigh the same: 1-α*a", 1 - best * a, r)
+    yield asserted("and α*b-1", best * b - 1, r)
+    yield asserted("on [a,b], (1-α*z)² <= r², since r² - (1-α*z)²", r**2 - (1 - best * Z) ** 2,
                     best**2 * (Z - a) * (b - Z))
     yield DerivationStep("so R_T(α*_T) <= R_T(α*) <= E[W] r^{2T}")
     yield DerivationStep("while R_T(α) >= E[W; Z >= b-ε](α(b-ε)-1)^{2T} where α(b-ε) > 1")
@@ -89,13 +81,15 @@ def limit() -> Iterator[DerivationStep]:
     yield DerivationStep(
         "and, at the other end, α*_T >=", (1 - r * K ** (1 / (2 * T))) / (a + eps), True,
     )
-    yield _asserted("T → ∞, ε → 0: the upper end", (1 + r) / b, best)
-    yield _asserted("T → ∞, ε → 0: the lower end", (1 - r) / a, best)
+    yield asserted("T → ∞, ε → 0: the upper end", (1 + r) / b, best)
+    yield asserted("T → ∞, ε → 0: the lower end", (1 - r) / a, best)
 
 
 derivations = (
     Derivation("lca_setting", "The joint law of a prompt and the Bayes predictor", setting),
     Derivation("lca_loss", "The stack in closed form, its population loss and gradients", loss),
+    *derivations_appendices.derivations[:2],
     Derivation("lca_limit", "The limit of α*_T, squeezed for every depth", limit),
+    *derivations_appendices.derivations[2:],
 )
 
