@@ -7,6 +7,7 @@ what the expression says, so numerically bad spellings show their loss of digits
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from flint import acb, arb
 
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import integer_power
-from theoryverify.exact.rationals import to_fmpq
+from theoryverify.exact.rationals import shown, to_fmpq
 
 Number = Any
 Environment = Mapping[str, Number]
@@ -53,10 +54,16 @@ def _ball_function(name: str) -> Callable[[arb | acb, bool], arb | acb]:
 
 
 def _exact_sqrt(value: Fraction, _: bool) -> Fraction:
-    root = sympy.sqrt(sympy.Rational(value.numerator, value.denominator))
-    if not root.is_Rational:
-        raise InputError(f"the square root of {value} is not rational")
-    return Fraction(int(root.p), int(root.q))
+    if value >= 0:
+        root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+        if root * root == value:
+            return root
+    raise InputError(f"the square root of {shown(value)} is not rational")
+
+
+def _plain(function: Callable[[Number], Number]) -> Callable[[Number, bool], Number]:
+    """A function to which analyticity means nothing."""
+    return lambda value, _: function(value)
 
 
 _NAMES = ("sqrt", "log", "exp")
@@ -75,7 +82,7 @@ FLOAT64 = Arithmetic(
     "float64",
     float,
     lambda x, n: x**n,
-    {name: lambda x, _, f=getattr(np, name): f(x) for name in _NAMES},
+    {name: _plain(getattr(np, name)) for name in _NAMES},
     lambda: np.pi,
 )
 
@@ -86,7 +93,7 @@ def mpmath_arithmetic(context: Any = mpmath.mp) -> Arithmetic:
         "mpmath",
         lambda q: context.mpf(q.numerator) / q.denominator,
         lambda x, n: x**n,
-        {name: lambda x, _, f=getattr(context, name): f(x) for name in _NAMES},
+        {name: _plain(getattr(context, name)) for name in _NAMES},
         lambda: context.pi,
     )
 
@@ -130,7 +137,7 @@ def _build(node: sympy.Expr, on: Arithmetic) -> Callable[[Environment, bool], Nu
         return lambda env, analytic: on.constant(value)
     if node is sympy.pi:
         return lambda env, analytic: on.pi()
-    if node is sympy.E:
+    if node is sympy.E and "exp" in on.functions:
         return lambda env, analytic: on.functions["exp"](on.constant(Fraction(1)), False)
     if node.is_Symbol:
         name = node.name

@@ -3,8 +3,9 @@
 An identity of rational expressions, in which integer powers may carry a symbolic exponent such as
 ``(1+βZ)^(T+1)``, is decided by arithmetic in a polynomial ring over QQ: each power with a symbolic
 exponent becomes ``base^integer`` times a new symbol. If the difference vanishes there, the identity
-holds for all values; if not, an exact rational point where both sides differ is looked for, and
-only such a point refutes it. Nothing rests on SymPy's heuristics for simplification.
+holds at all values where both sides are defined; if not, an exact rational point where both sides
+differ is looked for, among the values that the symbols' declared assumptions allow, and only such a
+point refutes it. Nothing rests on SymPy's heuristics for simplification.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import sympy
+from sympy.polys.polyerrors import BasePolynomialError
 
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure, ball, precision, sign
 from theoryverify.exact.evaluate import BALL, EXACT, compiled
-from theoryverify.exact.rationals import rational
+from theoryverify.exact.rationals import rational, shown
 
 _POINTS = 40
+_CORNERS = (sympy.Rational(1, 7), sympy.Integer(1), sympy.Integer(9))
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,23 @@ class Decision:
 
 
 def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
-    """Whether ``left == right`` as functions of their free symbols.
+    """Whether ``left == right`` as functions of their free symbols, wherever both are defined.
 
-    Symbols declared integer stand for integers; where a positive integer ``T`` occurs in an
-    exponent the identity is decided for all ``T`` at once.
+    Symbols stand for real numbers, or for what they are declared to be; where a positive integer
+    ``T`` occurs in an exponent the identity is decided for all ``T`` at once.
+
+    Raises
+    ------
+    InputError
+        For something that is no expression, or two different symbols of one name.
     """
-    left, right = sympy.sympify(left), sympy.sympify(right)
+    left, right = _expression(left), _expression(right)
+    symbols = left.free_symbols | right.free_symbols
+    if len({symbol.name for symbol in symbols}) < len(symbols):
+        names = sorted(symbol.name for symbol in symbols)
+        raise InputError(
+            f"two different symbols have one name, among {', '.join(names)}: declare it once"
+        )
     if _normal_form(left - right) == 0:
         return Decision(True, "the difference is the zero element of a rational function field")
     witness = _differing_point(left, right)
@@ -52,15 +66,30 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
     return Decision(None, "neither a proof nor a point of difference was found")
 
 
+def _expression(value: object) -> sympy.Expr:
+    try:
+        expression = sympy.sympify(value, strict=True)  # strict: a text would be run as code
+    except sympy.SympifyError as error:
+        raise InputError(f"{value!r} is not a SymPy expression") from error
+    if not isinstance(expression, sympy.Expr):
+        raise InputError(f"{value!r} is not a SymPy expression")
+    return expression
+
+
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:
-    """The expression in a rational function field, powers with symbolic exponents as new symbols."""
+    """Zero if the expression vanishes as a rational function of its symbols and of its powers with
+    symbolic exponents; else something that does not."""
     expanded = sympy.expand_power_exp(sympy.expand_power_base(expression, force=False))
     replaced, table = _abstract_powers(expanded)
-    numerator, _ = sympy.fraction(sympy.together(replaced))
-    numerator = sympy.expand(numerator)
-    for (base, _), symbol in table.items():
-        if base == -1 and numerator.has(symbol):  # ((-1)^T)^2 = 1
-            numerator = sympy.expand(sympy.rem(numerator, symbol**2 - 1, symbol))
+    numerator, denominator = map(sympy.expand, sympy.fraction(sympy.together(replaced)))
+    for (base, exponent), symbol in table.items():
+        if base == -1 and exponent.is_integer:  # ((-1)^T)^2 = 1
+            numerator, denominator = (
+                sympy.expand(sympy.rem(part, symbol**2 - 1, symbol)) if part.has(symbol) else part
+                for part in (numerator, denominator)
+            )
+    if denominator == 0:
+        return sympy.nan
     return sympy.Integer(0) if numerator == 0 else numerator
 
 
@@ -73,40 +102,45 @@ def _abstract_powers(
     def replace(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         base = sympy.factor(base) if base.free_symbols else base
         if not exponent.is_integer:
-            return _split(base, exponent)
+            return split(base, exponent)
         # (xy)^n = x^n y^n for integer n, whatever the signs.
-        return sympy.Mul(*[_split(part, exponent) for part in sympy.Mul.make_args(base)])
+        return sympy.Mul(*[split(part, exponent) for part in sympy.Mul.make_args(base)])
 
-    def _split(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
+    def split(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         if base.is_Pow and exponent.is_integer:
-            return _split(base.base, sympy.expand(base.exp * exponent))
+            return split(base.base, sympy.expand(base.exp * exponent))
         # A base is fixed up to sign, so that (1-x)^{2T} and (x-1)^{2T} share a symbol.
         sign_factor = sympy.Integer(1)
         if base.could_extract_minus_sign() and base != -1 and exponent.is_integer:
-            base, sign_factor = -base, _split(sympy.Integer(-1), exponent)
+            base, sign_factor = -base, split(sympy.Integer(-1), exponent)
         result = sign_factor
         for term in sympy.Add.make_args(sympy.expand(exponent)):
-            coefficient, symbolic = term.as_coeff_Mul()
-            if symbolic == 1:
+            coefficient, unit = term.as_coeff_Mul()
+            if unit == 1:
                 result *= base**coefficient
-            elif coefficient.is_Integer:
-                if base == -1:
-                    coefficient = coefficient % 2
-                    if coefficient == 0:
-                        continue
-                key = (base, symbolic)
-                if key not in table:
-                    table[key] = sympy.Symbol(f"_p{len(table)}", positive=base.is_positive)
-                result *= table[key] ** coefficient
-            else:
-                raise InputError(f"cannot decide an identity with the exponent {exponent}")
+                continue
+            power, unit = coefficient.p, unit / coefficient.q
+            known = base**unit
+            if known.is_Integer:  # 1^T, or (-1)^k for a symbol k declared even
+                result *= known**power
+                continue
+            key = (base, unit)
+            if key not in table:
+                table[key] = sympy.Dummy(positive=_is_positive(base, unit))
+            result *= table[key] ** power
         return result
 
     replaced = expression.replace(
         lambda node: node.is_Pow and bool(node.exp.free_symbols),
         lambda node: replace(node.base, node.exp),
+        simultaneous=False,  # inner powers come first, and outer ones see their new symbols
     )
     return replaced, table
+
+
+def _is_positive(base: sympy.Expr, exponent: sympy.Expr) -> bool | None:
+    """``True`` if the power is known to be positive, else ``None``: it is never known not to be."""
+    return True if base.is_positive and exponent.is_extended_real is not False else None
 
 
 def _differing_point(
@@ -117,6 +151,8 @@ def _differing_point(
     generator = random.Random(0)
     for _ in range(_POINTS):
         values = {symbol: _draw(symbol, generator) for symbol in symbols}
+        if None in values.values():  # a symbol that is never rational
+            return None
         # Integers go in first: they may stand in exponents.
         whole = {symbol: value for symbol, value in values.items() if symbol.is_integer}
         rest = {s.name: rational(v) for s, v in values.items() if s not in whole}
@@ -136,7 +172,7 @@ def _exactly_different(
         left, right = (compiled(side, EXACT)(at, False) for side in sides)
     except (InputError, ZeroDivisionError):
         return None
-    return (str(left), str(right)) if left != right else None
+    return (shown(left), shown(right)) if left != right else None
 
 
 def _surely_different(
@@ -153,39 +189,53 @@ def _surely_different(
         return str(Enclosure.of(left)), str(Enclosure.of(right))
 
 
-def _draw(symbol: sympy.Symbol, generator: random.Random) -> sympy.Rational:
+def _draw(symbol: sympy.Symbol, generator: random.Random) -> sympy.Rational | None:
+    """A small rational value that the declared assumptions of the symbol allow, if any does."""
     if symbol.is_integer:
-        return sympy.Integer(generator.randint(1, 5))
-    value = sympy.Rational(generator.randint(1, 12), generator.randint(1, 7))
-    if symbol.is_positive or symbol.is_nonnegative:
-        return value
-    return value * generator.choice([-1, 1])
+        value = sympy.Integer(generator.randint(1, 5))
+    else:
+        value = sympy.Rational(generator.randint(1, 12), generator.randint(1, 7))
+        if not (symbol.is_positive or symbol.is_nonnegative):
+            value *= generator.choice([-1, 1])
+    candidates = (value, -value, 2 * value, 2 * value + 1, sympy.Integer(0))
+    return next((entry for entry in candidates if _allows(symbol, entry)), None)
+
+
+def _allows(symbol: sympy.Symbol, value: sympy.Rational) -> bool:
+    return all(getattr(value, f"is_{fact}") is true for fact, true in symbol.assumptions0.items())
 
 
 def decide_nonnegative(
     expression: sympy.Expr, nonnegative: Sequence[sympy.Symbol], *, strict: bool = False
 ) -> Decision:
-    """Whether a polynomial is >= 0 (or > 0) wherever the given symbols are >= 0 (or > 0).
+    """Whether a polynomial over QQ is >= 0 wherever the given symbols are >= 0.
+
+    With ``strict``: whether it is > 0 wherever they are all > 0.
 
     The certificate is the simplest there is: every coefficient of the expanded polynomial is
     nonnegative (and one is positive, for the strict form with all symbols positive). It is a
     sufficient condition; a point with a negative value refutes.
     """
-    poly = sympy.Poly(sympy.expand(expression), *nonnegative)
+    try:
+        # With a generator of its own, SymPy does not take the free symbols for nonnegative.
+        poly = sympy.Poly(_expression(expression), *nonnegative, sympy.Dummy(), domain=sympy.QQ)
+    except BasePolynomialError:
+        names = ", ".join(symbol.name for symbol in nonnegative)
+        return Decision(None, f"{expression} is not a polynomial over QQ in {names or 'nothing'}")
     coefficients = poly.coeffs()
-    if all(entry.is_number and entry >= 0 for entry in coefficients) and (
+    if all(entry >= 0 for entry in coefficients) and (
         not strict or any(entry > 0 for entry in coefficients)
     ):
         return Decision(True, f"all {len(coefficients)} coefficients of {poly.as_expr()} are >= 0")
-    for values in itertools.product([Fraction(1, 7), Fraction(1), Fraction(9)], repeat=len(nonnegative)):
-        point = {
-            symbol: sympy.Rational(value.numerator, value.denominator)
-            for symbol, value in zip(nonnegative, values, strict=True)
-        }
+    for values in itertools.product(_CORNERS, repeat=len(nonnegative)):
+        point = dict(zip(nonnegative, values, strict=True))
+        if not all(_allows(symbol, value) for symbol, value in point.items()):
+            continue
         value = poly.as_expr().subs(point)
-        if value.is_number and (value < 0 or (strict and value == 0)):
-            shown = {symbol.name: str(entry) for symbol, entry in point.items()}
-            return Decision(False, "negative at an exact point", shown | {"value": str(value)})
+        if value < 0 or (strict and value == 0):
+            witness = {symbol.name: str(entry) for symbol, entry in point.items()}
+            how = "negative" if value < 0 else "zero"
+            return Decision(False, f"{how} at an exact point", witness | {"value": str(value)})
     return Decision(None, "a coefficient is negative, but no point of failure was found")
 
 

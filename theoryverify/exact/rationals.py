@@ -5,23 +5,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import Any
 
-from flint import fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
 from theoryverify.errors import InputError
 
 Exact = int | Fraction | str
 """What constructors of exact things accept: an integer, a ``Fraction``, or a decimal string."""
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(/\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(/\d+)?", re.ASCII)
 _MAX_CHARACTERS = 1000
 _MAX_EXPONENT = 10_000
+_MAX_SHOWN = 60
 
 
-def rational(value: object, name: str = "value") -> Fraction:
+def rational(value: Any, name: str = "value") -> Fraction:
     """The exact value of an integer, a fraction or a decimal string.
 
     Parameters
@@ -36,22 +39,29 @@ def rational(value: object, name: str = "value") -> Fraction:
     InputError
         For a float (with the hint to write a string), a bool, or text that is not a number.
     """
-    if isinstance(value, bool):
+    if type(value) is Fraction:
+        return value
+    if type(value).__name__ == "bool":  # Python's, or NumPy's
         raise InputError(f"{name} must be a number, not {value}")
     if isinstance(value, (fmpz, Integral)):
         return Fraction(int(value))
     if isinstance(value, fmpq):
         return Fraction(int(value.p), int(value.q))
     if isinstance(value, Rational):
-        return Fraction(value.numerator, value.denominator)
+        return Fraction(int(value.numerator), int(value.denominator))
     if getattr(value, "is_Rational", False):  # a SymPy number, without importing SymPy
-        return Fraction(int(value.p), int(value.q))  # type: ignore[attr-defined]
+        return Fraction(int(value.p), int(value.q))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} = {value} is not finite")
     if isinstance(value, float) or type(value).__module__.split(".")[0] == "numpy":
+        short = _short(str(value))
         raise InputError(
-            f"{name} = {value} is a float, which is not exact; write it as a string: '{value}'"
+            f"{name} = {short} is a float, which is not exact; write it as a string: '{short}'"
         )
     if not isinstance(value, str):
-        raise InputError(f"{name} must be an integer, a Fraction or a decimal string, not {value!r}")
+        raise InputError(
+            f"{name} must be an integer, a Fraction or a decimal string, not {_short(repr(value))}"
+        )
     return _parse(value, name)
 
 
@@ -59,21 +69,34 @@ def _parse(text: str, name: str) -> Fraction:
     stripped = text.strip()
     match = _NUMBER.fullmatch(stripped) if len(stripped) <= _MAX_CHARACTERS else None
     if match is None:
-        shown = stripped if len(stripped) <= 40 else stripped[:40] + "..."
         raise InputError(
-            f"{name} = {shown!r} is not a number: write an integer, a decimal such as 1.5, "
-            "or a quotient such as 2/3"
+            f"{name} = {_short(stripped)!r} is not a number: write an integer, a decimal such as "
+            "1.5, or a quotient such as 2/3"
         )
     exponent = match.group(3)
     if exponent and abs(int(exponent[1:])) > _MAX_EXPONENT:
-        raise InputError(f"{name} = {stripped!r} has an exponent beyond {_MAX_EXPONENT}")
+        raise InputError(f"{name} = {_short(stripped)!r} has an exponent beyond {_MAX_EXPONENT}")
     numerator, _, denominator = stripped.partition("/")
     if denominator and int(denominator) == 0:
-        raise InputError(f"{name} = {stripped!r} divides by zero")
-    return Fraction(numerator) / int(denominator or "1")
+        raise InputError(f"{name} = {_short(stripped)!r} divides by zero")
+    return Fraction(numerator) / int(denominator) if denominator else Fraction(numerator)
 
 
-def positive_integer(value: object, name: str, *, least: int = 1, most: int | None = None) -> int:
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "..."
+
+
+def shown(value: int | Fraction) -> str:
+    """The number as messages and names show it: exactly, unless it has hundreds of digits.
+
+    Python refuses to write integers of more than 4300 digits; no message may fail on that.
+    """
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= 1000:
+        return str(value)
+    return "~" + str(arb(to_fmpq(Fraction(value))).str(6, radius=False))
+
+
+def positive_integer(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
     """An integer in ``[least, most]``, from an ``int`` or its decimal text.
 
     Raises
@@ -82,13 +105,15 @@ def positive_integer(value: object, name: str, *, least: int = 1, most: int | No
         For anything else; floats, even whole ones, are refused.
     """
     limits = f"at least {least}" if most is None else f"between {least} and {most}"
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,30}\s*", value):
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,30}\s*", value, re.ASCII):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(f"{name} = {value!r} is not an integer; it must be an integer {limits}")
-    if value < least or (most is not None and value > most):
-        raise InputError(f"{name} = {value} is out of range; it must be {limits}")
-    return int(value)
+        text = _short(repr(value))
+        raise InputError(f"{name} = {text} is not an integer; it must be an integer {limits}")
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise InputError(f"{name} = {shown(number)} is out of range; it must be {limits}")
+    return number
 
 
 def to_fmpq(value: Fraction) -> fmpq:
