@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq, fmpz
 
-from theoryverify.errors import UndecidedError
+from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.rationals import rational, to_fmpq
 
 _LOCK = threading.RLock()
@@ -47,7 +47,7 @@ def ball(value: Any) -> arb:
         return value
     if isinstance(value, Enclosure):
         return value.ball()
-    if isinstance(value, int):
+    if type(value) is int:
         return arb(value)
     return arb(to_fmpq(rational(value)))
 
@@ -74,6 +74,8 @@ def integer_power(base: arb, exponent: int) -> arb:
     FLINT's own power of a real ball that contains zero goes through the logarithm and gives NaN.
     Here ``x -> x^n`` is evaluated at the ends of the ball, where it is monotone on each side of 0.
     """
+    if exponent < 0:  # a pole would be jumped over
+        raise InputError(f"integer_power needs an exponent of at least 0, not {exponent}")
     if exponent == 0:
         return arb(1)
     if not base.contains(0) or base.is_exact():
@@ -105,6 +107,8 @@ class Enclosure:
     __slots__ = ("_lower", "_upper")
 
     def __init__(self, lower: arb, upper: arb) -> None:
+        if lower > upper:
+            raise InputError(f"the lower end {lower} is above the upper end {upper}")
         self._lower = _dyadic(lower)
         self._upper = _dyadic(upper)
 
@@ -287,19 +291,25 @@ def _decimal(value: tuple[int, int], digits: int, *, up: bool) -> str:
     with precision(bits_for(digits) + 64):
         # One decade of slack: the estimate of the magnitude may be off by one.
         for power in (magnitude - digits + 1, magnitude - digits, magnitude - digits + 2):
-            scaled = arb(value) * arb(fmpz(10)) ** -power
+            ten = arb(fmpz(10)) ** abs(power)
+            # Dividing, where that is called for, keeps 10^9 = 100 * 10^7 exact.
+            scaled = arb(value) / ten if power > 0 else arb(value) * ten
             bound = _fraction(_dyadic(scaled.upper() if up else scaled.lower()))
             whole = math.ceil(bound) if up else math.floor(bound)
-            if len(str(abs(whole))) in (digits, digits + 1):
+            if len(_digits(whole)) in (digits, digits + 1):
                 return _positional(whole, power)
     return _positional(whole, power)
+
+
+def _digits(whole: int) -> str:
+    return str(fmpz(abs(whole)))  # Python's own conversion stops at 4300 digits
 
 
 def _positional(whole: int, power: int) -> str:
     """``whole * 10**power``, all its digits kept; scientific outside [1e-5, 1e21)."""
     if whole == 0:
         return "0"
-    prefix, text = "-" if whole < 0 else "", str(abs(whole))
+    prefix, text = "-" if whole < 0 else "", _digits(whole)
     leading = len(text) + power - 1
     if not -5 <= leading < 21:
         return f"{prefix}{text[0]}.{text[1:]}e{leading:+03d}"
@@ -320,8 +330,8 @@ def _without_zeros(text: str) -> str:
 
 __all__ = [
     "Enclosure",
-    "accuracy",
     "acb",
+    "accuracy",
     "arb",
     "ball",
     "bits_for",

@@ -9,9 +9,10 @@ laws are all of this kind.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,13 @@ from flint import acb, arb, ctx, fmpq_poly
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import ball, precision
 from theoryverify.exact.evaluate import BALL, FLOAT64, compiled, mpmath_arithmetic
-from theoryverify.exact.integrands import LinearPower, Z, as_function
-from theoryverify.exact.laws import Interval, Law
+from theoryverify.exact.integrands import LinearPower, Z, as_function, require_rational
+from theoryverify.exact.laws import Draws, Interval, Law
 from theoryverify.exact.quadrature import integrate
-from theoryverify.exact.rationals import Exact, positive_integer, rational, to_fmpq
+from theoryverify.exact.rationals import Exact, positive_integer, rational, shown, to_fmpq
 
 _MAX_DENOMINATOR = 24
+_MAX_EXPONENT = 10**9
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,29 @@ class Piece:
         for name in ("lower", "upper", "left", "right"):
             object.__setattr__(self, name, rational(getattr(self, name), name))
         if self.lower >= self.upper:
-            raise InputError(f"a piece needs lower < upper, not {self.lower} and {self.upper}")
+            raise InputError(
+                f"a piece needs lower < upper, not {shown(self.lower)} and {shown(self.upper)}"
+            )
         for side, exponent in (("left", self.left), ("right", self.right)):
             if exponent <= -1:
-                raise InputError(f"the {side} end exponent {exponent} must be above -1")
+                raise InputError(f"the {side} end exponent {shown(exponent)} must be above -1")
+            if exponent > _MAX_EXPONENT:
+                raise InputError(
+                    f"the {side} end exponent {shown(exponent)} is above {_MAX_EXPONENT}: the law "
+                    "is too concentrated"
+                )
             if exponent.denominator > _MAX_DENOMINATOR:
                 raise InputError(
-                    f"the {side} end exponent {exponent} has a denominator above "
+                    f"the {side} end exponent {shown(exponent)} has a denominator above "
                     f"{_MAX_DENOMINATOR}: no rigorous integral near that end"
                 )
-        object.__setattr__(self, "smooth", sympy.sympify(self.smooth))
-        if not self.smooth.is_Rational:
+        smooth = (
+            self.smooth
+            if isinstance(self.smooth, sympy.Expr)
+            else _sympy(rational(self.smooth, "the density factor"))
+        )
+        object.__setattr__(self, "smooth", smooth)
+        if not smooth.is_Rational:
             _require_positive(self)
         elif self.smooth <= 0:
             raise InputError(f"the density factor {self.smooth} must be positive")
@@ -87,8 +101,8 @@ class Density(Law):
         for before, after in zip(self.pieces, self.pieces[1:], strict=False):
             if after.lower < before.upper:
                 raise InputError(
-                    f"the pieces [{before.lower}, {before.upper}] and "
-                    f"[{after.lower}, {after.upper}] overlap"
+                    f"the pieces [{shown(before.lower)}, {shown(before.upper)}] and "
+                    f"[{shown(after.lower)}, {shown(after.upper)}] overlap"
                 )
         self.lower, self.upper = self.pieces[0].lower, self.pieces[-1].upper
         self._name = name
@@ -102,6 +116,8 @@ class Density(Law):
     def integral(self, integrand: Any, on: Interval = (None, None)) -> arb:
         """The expectation without the normalising constant: enough where only a sign counts."""
         function = as_function(integrand, BALL)
+        if not isinstance(integrand, (sympy.Expr, LinearPower)):
+            require_rational(integrand)
         total = arb(0)
         for piece in self.pieces:
             low, high = _clip(piece, on)
@@ -131,18 +147,20 @@ class Density(Law):
         return integral(function, on) / integral(lambda z: context.mpf(1), (None, None))
 
     def _expect_float64(self, function: Any, on: Interval) -> float:
-        total, mass = 0.0, 0.0
-        for piece in self.pieces:
-            nodes, weights = _float_rule(piece)
-            low, high = on
-            inside = np.ones_like(nodes, dtype=bool)
-            if low is not None:
-                inside &= nodes > float(low)
-            if high is not None:
-                inside &= nodes <= float(high)
-            total += float(np.dot(weights[inside], function(nodes[inside]) + 0 * nodes[inside]))
-            mass += float(weights.sum())
-        return total / mass
+        def integrals(f: Any, region: Interval) -> list[tuple[float, float]]:
+            found = []
+            for piece in self.pieces:
+                low, high = _clip(piece, region)
+                if low < high:
+                    nodes, weights, peak = _float_rule(piece, low, high)
+                    # A constant function returns one number.
+                    found.append((float(np.dot(weights, f(nodes) + 0 * nodes)), peak))
+            return found
+
+        parts, masses = integrals(function, on), integrals(lambda z: 1.0, (None, None))
+        top = max(peak for _, peak in masses)
+        mass = sum(value * math.exp(peak - top) for value, peak in masses)
+        return sum(value * math.exp(peak - top) for value, peak in parts) / mass
 
     # -- the rest ------------------------------------------------------------------------------
 
@@ -161,13 +179,14 @@ class Density(Law):
     def end_exponents(self) -> tuple[Fraction, Fraction]:
         return self.pieces[0].left, self.pieces[-1].right
 
-    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
         generator = np.random.default_rng(rng)
         if len(self.pieces) == 1:
             return _sample_piece(self.pieces[0], size, generator)
         with precision(64):
-            shares = [float(self.expect(sympy.Integer(1), on=(p.lower, p.upper)))
-                      for p in self.pieces]
+            shares = [
+                float(self.expect(sympy.Integer(1), on=(p.lower, p.upper))) for p in self.pieces
+            ]
         which = generator.choice(len(self.pieces), size=size, p=np.array(shares) / sum(shares))
         draws = np.empty(size)
         for index, piece in enumerate(self.pieces):
@@ -176,7 +195,10 @@ class Density(Law):
         return draws
 
     def __repr__(self) -> str:
-        return self._name or f"density({', '.join(map(str, self.pieces))})"
+        if self._name is not None:
+            return self._name
+        spans = [f"[{shown(piece.lower)},{shown(piece.upper)}]" for piece in self.pieces]
+        return f"density({', '.join(spans)})"
 
 
 class Uniform(Density):
@@ -191,8 +213,10 @@ class Uniform(Density):
     def __init__(self, lower: Exact, upper: Exact) -> None:
         low, high = rational(lower, "lower"), rational(upper, "upper")
         if low >= high:
-            raise InputError(f"a uniform law needs lower < upper, not {low} and {high}")
-        super().__init__(Piece(low, high), name=f"uniform({low},{high})")
+            raise InputError(
+                f"a uniform law needs lower < upper, not {shown(low)} and {shown(high)}"
+            )
+        super().__init__(Piece(low, high), name=f"uniform({shown(low)},{shown(high)})")
 
     def integral(self, integrand: Any, on: Interval = (None, None)) -> arb:
         if isinstance(integrand, LinearPower) and integrand.pole == 0:
@@ -209,7 +233,7 @@ class Uniform(Density):
                 return lifted.antiderivative(ball(high)) - lifted.antiderivative(ball(low))
         return super().integral(integrand, on)
 
-    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
         return np.random.default_rng(rng).uniform(float(self.lower), float(self.upper), size)
 
 
@@ -226,11 +250,10 @@ class ScaledBeta(Density):
     def __init__(self, lower: Exact, upper: Exact, p: Exact, q: Exact) -> None:
         first, second = rational(p, "p"), rational(q, "q")
         if first <= 0 or second <= 0:
-            raise InputError(f"Beta needs p > 0 and q > 0, not {first} and {second}")
+            raise InputError(f"Beta needs p > 0 and q > 0, not {shown(first)} and {shown(second)}")
         low, high = rational(lower, "lower"), rational(upper, "upper")
-        super().__init__(
-            Piece(low, high, first - 1, second - 1), name=f"beta({low},{high},{first},{second})"
-        )
+        parameters = ",".join(map(shown, (low, high, first, second)))
+        super().__init__(Piece(low, high, first - 1, second - 1), name=f"beta({parameters})")
 
 
 class Ball(Density):
@@ -243,22 +266,33 @@ class Ball(Density):
         d = positive_integer(dimension, "dimension")
         high = rational(upper, "upper")
         if high <= 1:
-            raise InputError(f"the ball needs Zmax > 1, not {high}")
+            raise InputError(f"the ball needs Zmax > 1, not {shown(high)}")
         super().__init__(
-            Piece(Fraction(1), high, Fraction(d, 2) - 1), name=f"ball({d},{high})"
+            Piece(Fraction(1), high, Fraction(d, 2) - 1), name=f"ball({d},{shown(high)})"
         )
 
 
 class Shell(Density):
-    """The law of ``1 + |m|^2`` for ``m`` uniform in ``lower - 1 <= |m|^2 <= upper - 1`` of ``R^d``."""
+    """The law of ``1 + |m|^2`` for ``m`` uniform in ``lower <= 1 + |m|^2 <= upper`` of ``R^d``."""
 
     def __init__(self, dimension: int, lower: Exact, upper: Exact) -> None:
         d = positive_integer(dimension, "dimension")
         low, high = rational(lower, "lower"), rational(upper, "upper")
         if not 1 < low < high:
-            raise InputError(f"a shell needs 1 < Zmin < Zmax, not {low} and {high}")
+            raise InputError(f"a shell needs 1 < Zmin < Zmax, not {shown(low)} and {shown(high)}")
         smooth = ((Z - 1) / (_sympy(high) - 1)) ** (sympy.Rational(d, 2) - 1)
-        super().__init__(Piece(low, high, smooth=smooth), name=f"shell({d},{low},{high})")
+        super().__init__(
+            Piece(low, high, smooth=smooth), name=f"shell({d},{shown(low)},{shown(high)})"
+        )
+        self.dimension = d
+
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
+        # By the inverse distribution function: rejection would accept one in d/2 proposals.
+        outer, half = float(self.upper - 1), self.dimension / 2
+        inner = (float(self.lower - 1) / outer) ** half
+        uniform = np.random.default_rng(rng).uniform(inner, 1, size)
+        draws: Draws = 1 + outer * uniform ** (1 / half)
+        return draws
 
 
 # -- pieces, on each kind of number ------------------------------------------------------------
@@ -290,7 +324,7 @@ def _raise(base: acb, exponent: Fraction, analytic: bool) -> acb:
 
 @dataclass(frozen=True)
 class _Chart:
-    """A stretch of a piece in a coordinate ``s`` from ``start`` to ``stop`` without end singularity.
+    """A stretch of a piece, in a coordinate ``s`` from ``start`` to ``stop`` that is smooth there.
 
     Plain (``root`` 0): ``z = s``. At an end: ``z = end ± width s^root``.
     """
@@ -372,7 +406,11 @@ def _quad_mpmath(
     total = context.mpf(0)
     for chart in _charts(piece, low, high):
         integrand = _chart_integrand(
-            piece, chart, lambda z, _: function(z), smooth, number,
+            piece,
+            chart,
+            lambda z, _: function(z),
+            smooth,
+            number,
             lambda base, exponent, _: base ** number(exponent),
         )
         stop = number(chart.stop)
@@ -396,33 +434,48 @@ def _peak_marks(piece: Piece, chart: _Chart) -> list[Fraction]:
 
 
 @lru_cache(maxsize=64)
-def _float_rule(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and unnormalised weights: Gauss-Legendre on panels that shrink towards both ends and
-    the mode, in the log of the distance, so that no scale is missed."""
+def _float_rule(piece: Piece, low: Fraction, high: Fraction) -> tuple[Draws, Draws, float]:
+    """Gauss-Legendre nodes in ``[low, high]``, their weights times the density divided by
+    ``exp(peak)``, and ``peak``: the density of a concentrated piece may overflow.
+
+    Panels shrink geometrically towards both ends and towards the mode, so that no scale is missed.
+    """
+    width = piece.upper - piece.lower
     left, right = float(piece.left), float(piece.right)
-    mode = 0.5 if piece.mode is None else left / (left + right)
-    # The innermost panel holds a share (2^-depth)^{1+exponent} of the mass: below round-off.
-    depth = int(60 / (1 + min(left, right, 0.0))) + 1
-    grading = 2.0 ** -np.arange(0, depth)
-    # Distances from each of the four panel ends, so that (z-l) and (r-z) keep full accuracy.
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    edges = np.concatenate([[0.0], grading[::-1]])
-    offsets, sizes = [], []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
-        offsets.append((start + stop) / 2 + (stop - start) / 2 * nodes)
-        sizes.append((stop - start) / 2 * weights)
-    t, dt = np.concatenate(offsets), np.concatenate(sizes)
-    from_left = np.concatenate([mode * t / 2, mode * (1 - t / 2), mode + (1 - mode) * t / 2,
-                                1 - (1 - mode) * t / 2])
-    to_right = np.concatenate([1 - mode * t / 2, 1 - mode * (1 - t / 2), (1 - mode) * (1 - t / 2),
-                               (1 - mode) * t / 2])
-    size = np.concatenate([mode / 2 * dt, mode / 2 * dt, (1 - mode) / 2 * dt, (1 - mode) / 2 * dt])
-    log_shape = left * np.log(from_left) + right * np.log(to_right)
-    points = float(piece.lower) + float(piece.upper - piece.lower) * from_left
+    middle = piece.mode
+    if middle is None or not low < middle < high:
+        middle = (low + high) / 2
+    panels = []
+    for start, stop, p, q, mirrored in (
+        (low - piece.lower, middle - piece.lower, left, right, False),
+        (piece.upper - high, piece.upper - middle, right, left, True),
+    ):
+        half = (stop - start) / 2
+        for corner, step in ((start, half), (stop, -half)):
+            # Distances from the nearer end keep their digits however small they are.
+            near, log_weight = _graded(float(corner / width), float(step / width), p)
+            log_weight += q * np.log1p(-near)
+            panels.append((1 - near if mirrored else near, log_weight))
+    from_left, log_weights = (np.concatenate(parts) for parts in zip(*panels, strict=True))
+    points = float(piece.lower) + float(width) * from_left
     smooth = compiled(piece.smooth, FLOAT64)({Z.name: points}, False)
-    scale = float(piece.upper - piece.lower)
-    peak = log_shape.max() if piece.mode is not None else 0.0
-    return points, size * scale * np.exp(log_shape - peak) * smooth
+    peak = float(log_weights.max())
+    return points, float(width) * np.exp(log_weights - peak) * smooth, peak
+
+
+def _graded(start: float, step: float, exponent: float) -> tuple[Draws, Draws]:
+    """Nodes ``x`` between ``start`` and ``start + step``, denser towards ``start``, and the logs of
+    the weights ``w`` in ``∫ x^exponent g(x) dx = Σ w g(x)``."""
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    edges = np.concatenate([[0.0], 2.0 ** -np.arange(60, -1, -1)])
+    lengths = np.diff(edges)[:, None]
+    t = (edges[:-1, None] + lengths * (1 + nodes) / 2).ravel()
+    log_dt = np.log(lengths * weights / 2).ravel()
+    if start == 0 and exponent < 0:  # x^p dx = d(x^{p+1})/(p+1): no singularity is left
+        rise = exponent + 1
+        return step * t ** (1 / rise), log_dt + rise * np.log(step) - np.log(rise)
+    x = start + step * t
+    return x, log_dt + np.log(abs(step)) + exponent * np.log(x)
 
 
 def _beta_moment(piece: Piece, order: int) -> Fraction | None:
@@ -431,12 +484,9 @@ def _beta_moment(piece: Piece, order: int) -> Fraction | None:
     With ``z = l + (r-l)s`` it is a ratio of sums of ``B(p+1+j, q+1)/B(p+1, q+1)``, which are
     rational: ``(p+1)_j / (p+q+2)_j``.
     """
-    if not piece.smooth.is_polynomial(Z):
+    smooth = _polynomial(piece.smooth)
+    if smooth is None:
         return None
-    coefficients = sympy.Poly(piece.smooth, Z).all_coeffs()
-    if not all(entry.is_Rational for entry in coefficients):
-        return None
-    smooth = fmpq_poly([to_fmpq(rational(entry)) for entry in reversed(coefficients)])
     line = fmpq_poly([to_fmpq(piece.lower), to_fmpq(piece.upper - piece.lower)])
     below = smooth(line)
     above = below * line**order
@@ -445,9 +495,22 @@ def _beta_moment(piece: Piece, order: int) -> Fraction | None:
         rising.append(rising[-1] * (piece.left + 1 + j) / (piece.left + piece.right + 2 + j))
 
     def integral(polynomial: fmpq_poly) -> Fraction:
-        return sum((rational(c) * rising[j] for j, c in enumerate(polynomial.coeffs())), Fraction(0))
+        return sum(
+            (rational(c) * rising[j] for j, c in enumerate(polynomial.coeffs())), Fraction(0)
+        )
 
     return integral(above) / integral(below)
+
+
+@lru_cache(maxsize=64)
+def _polynomial(smooth: sympy.Expr) -> fmpq_poly | None:
+    """The expression in ``Z`` as a polynomial over QQ, or ``None`` where it is none."""
+    if not smooth.is_polynomial(Z):
+        return None
+    coefficients = sympy.Poly(smooth, Z).all_coeffs()
+    if not all(entry.is_Rational for entry in coefficients):
+        return None
+    return fmpq_poly([to_fmpq(rational(entry)) for entry in reversed(coefficients)])
 
 
 def _exact_integral(piece: Piece, order: int) -> Fraction | None:
@@ -469,20 +532,21 @@ def _exact_integral(piece: Piece, order: int) -> Fraction | None:
 
 def _require_positive(piece: Piece) -> None:
     """Certify ``h > 0`` on the closed piece by subdivision."""
-    evaluate = compiled(piece.smooth, BALL)
+    at = as_function(piece.smooth, BALL)
     with precision(128):
         stack = [(piece.lower, piece.upper, 0)]
         while stack:
             low, high, depth = stack.pop()
-            value = evaluate({Z.name: ball(low).union(ball(high))}, False)
+            value = at(ball(low).union(ball(high)), False)
             if value > 0:
                 continue
             middle = (low + high) / 2
-            at_middle = evaluate({Z.name: ball(middle)}, False)
+            at_middle = at(ball(middle), False)
             if not at_middle > 0 or depth > 20:
                 raise InputError(
                     f"the density factor {piece.smooth} is not certified positive on "
-                    f"[{piece.lower}, {piece.upper}]: near {float(middle)} it is {at_middle}"
+                    f"[{shown(piece.lower)}, {shown(piece.upper)}]: near {shown(middle)} it is "
+                    f"{at_middle}"
                 )
             stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
 
@@ -509,14 +573,14 @@ def _smooth_maximum(piece: Piece) -> float:
     return max(bounds) * (1 + 1e-12)
 
 
-def _sample_piece(piece: Piece, size: int, generator: np.random.Generator) -> np.ndarray:
+def _sample_piece(piece: Piece, size: int, generator: np.random.Generator) -> Draws:
     """Exact in law: Beta proposals, accepted with probability ``h / max h``."""
     low, width = float(piece.lower), float(piece.upper - piece.lower)
     p, q = float(piece.left + 1), float(piece.right + 1)
     if piece.smooth.is_Rational:
         return low + width * generator.beta(p, q, size)
     smooth, bound = compiled(piece.smooth, FLOAT64), _smooth_maximum(piece)
-    kept: list[np.ndarray] = []
+    kept: list[Draws] = []
     missing = size
     while missing > 0:
         proposals = low + width * generator.beta(p, q, max(2 * missing, 64))

@@ -46,6 +46,13 @@ class LinearPower:
     exponent: int
     pole: int = 0
 
+    def __post_init__(self) -> None:
+        # A negative exponent would carry the antiderivative across its own pole.
+        if self.exponent < 0 or self.pole < 0 or not self.polynomial:
+            raise InputError(
+                "a LinearPower needs a coefficient, and an exponent and a pole of at least 0"
+            )
+
     def __call__(self, z: Any) -> Any:
         value = like(self.polynomial[-1], z)
         for coefficient in reversed(self.polynomial[:-1]):
@@ -65,7 +72,7 @@ class LinearPower:
             raise InputError("a LinearPower with a pole has no elementary antiderivative here")
         u = self.constant + self.slope * z
         # p(z) = p((u - c)/s) = sum a_i u^i by Horner's rule on polynomials in u.
-        shifted: list[arb] = [arb(0)]
+        shifted: list[arb] = []
         for coefficient in reversed(self.polynomial):
             scaled = [entry / self.slope for entry in shifted]
             shifted = [-self.constant * entry for entry in scaled] + [arb(0)]
@@ -73,8 +80,8 @@ class LinearPower:
                 shifted[index + 1] += entry
             shifted[0] += coefficient
         total = arb(0)
-        for index, entry in enumerate(shifted):
-            total = total * u + shifted[-1 - index] / (self.exponent + len(shifted) - index)
+        for power, entry in reversed([*enumerate(shifted, self.exponent + 1)]):
+            total = total * u + entry / power
         return total * integer_power(u, self.exponent + 1) / self.slope
 
 
@@ -83,6 +90,49 @@ def like(value: Any, z: Any) -> Any:
     if isinstance(value, Fraction) and not isinstance(z, Fraction):
         return (value.numerator + 0 * z) / value.denominator
     return value
+
+
+class _Indeterminate:
+    """A number of which nothing is known but ``+ - * /`` and integer powers.
+
+    What can be evaluated here is a rational function: it cannot have looked at a size, a sign or a
+    real part, nor taken a root.
+    """
+
+    def _arithmetic(self, *_: Any) -> _Indeterminate:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _arithmetic
+    __truediv__ = __rtruediv__ = __neg__ = __pos__ = _arithmetic
+
+    def __pow__(self, exponent: Any) -> Any:
+        return self if isinstance(exponent, int) else NotImplemented
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError("a generic number has no sign and no truth value")
+
+    __eq__ = __ne__ = __bool__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+def require_rational(function: Callable[[Any], Any]) -> None:
+    """Refuse a Python function that is not built with ``+ - * /`` and integer powers alone.
+
+    A complex integrator takes what it is given for analytic: of ``abs`` or a square root it would
+    return a small ball around a wrong number.
+
+    Raises
+    ------
+    InputError
+        With the operation that is not arithmetic.
+    """
+    try:
+        function(_Indeterminate())
+    except (TypeError, AttributeError) as error:
+        raise InputError(
+            f"the integrand {function!r} is not arithmetic ({error}); write it with + - * / and "
+            "integer powers alone, or as a SymPy expression in Z"
+        ) from error
 
 
 def as_function(integrand: Any, arithmetic: Arithmetic) -> Callable[[Any, bool], Any]:
@@ -94,5 +144,8 @@ def as_function(integrand: Any, arithmetic: Arithmetic) -> Callable[[Any, bool],
         evaluate = compiled(integrand, arithmetic)
         return lambda z, analytic: evaluate({Z.name: z}, analytic)
     if not callable(integrand):
-        raise InputError(f"cannot take the expectation of {integrand!r}")
+        raise InputError(
+            f"cannot take the expectation of {integrand!r}; give a function, or a SymPy expression "
+            "in Z"
+        )
     return lambda z, analytic: integrand(z)

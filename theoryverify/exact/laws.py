@@ -8,22 +8,24 @@ atoms live here, laws with a density in :mod:`theoryverify.exact.densities`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
 import mpmath
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
-from theoryverify.errors import InputError
+from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.balls import ball
 from theoryverify.exact.evaluate import BALL, FLOAT64, mpmath_arithmetic
 from theoryverify.exact.integrands import as_function
-from theoryverify.exact.rationals import Exact, rational
+from theoryverify.exact.rationals import Exact, rational, shown
 
 Backend = Literal["ball", "mpmath", "float64"]
 Interval = tuple[Fraction | None, Fraction | None]
+Draws = npt.NDArray[np.float64]
 
 
 class Law(ABC):
@@ -51,8 +53,8 @@ class Law(ABC):
         Parameters
         ----------
         integrand : callable, sympy.Expr or LinearPower
-            A meromorphic function, written with arithmetic that every backend has, or an
-            expression in :data:`theoryverify.exact.integrands.Z`.
+            A rational function, written with arithmetic that every backend has, or an expression
+            in :data:`theoryverify.exact.integrands.Z`.
         backend : {"ball", "mpmath", "float64"}
             ``"ball"`` gives an ``arb`` at the current precision that contains the value,
             ``"mpmath"`` an ``mpf`` with about ``digits`` digits and no bound, ``"float64"`` a
@@ -65,12 +67,20 @@ class Law(ABC):
         Raises
         ------
         UndecidedError
-            If the ball is not finite or fixes no digit.
+            If the ball is not finite, or an integral in it fixes no digit.
         InputError
-            If the law cannot do this backend.
+            If the law cannot do this backend, or numbers are beyond the range of a float64.
         """
+        low, high = on
+        on = (
+            None if low is None else rational(low, "the lower end"),
+            None if high is None else rational(high, "the upper end"),
+        )
         if backend == "ball":
-            return self._expect_ball(integrand, on)
+            value = self._expect_ball(integrand, on)
+            if not value.is_finite():
+                raise UndecidedError(f"the expectation under {self} has no finite enclosure")
+            return value
         if backend == "mpmath":
             context = mpmath.mp.clone()
             context.dps = digits + 15
@@ -78,7 +88,10 @@ class Law(ABC):
             return +self._expect_mpmath(lambda z: function(z, False), on, context)
         if backend == "float64":
             function = as_function(integrand, FLOAT64)
-            return float(self._expect_float64(lambda z: function(z, False), on))
+            try:
+                return float(self._expect_float64(lambda z: function(z, False), on))
+            except OverflowError as error:
+                raise InputError(f"{self} is beyond the range of a float64: {error}") from error
         raise InputError(f"backend {backend!r} is unknown; choose 'ball', 'mpmath' or 'float64'")
 
     @abstractmethod
@@ -107,7 +120,7 @@ class Law(ABC):
         """
 
     @abstractmethod
-    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
         """Independent draws, float64 of shape ``(size,)``."""
 
     @property
@@ -136,15 +149,17 @@ class Discrete(Law):
         atoms: dict[Fraction, Fraction] = {}
         for point, weight in weights.items():
             place = rational(point, "atom")
-            mass = rational(weight, f"the weight of {place}")
+            mass = rational(weight, f"the weight of {shown(place)}")
             if mass <= 0:
-                raise InputError(f"the weight of atom {place} is {mass}; weights must be positive")
+                raise InputError(
+                    f"the weight of atom {shown(place)} is {shown(mass)}; weights must be positive"
+                )
             if place in atoms:
-                raise InputError(f"atom {place} is given twice")
+                raise InputError(f"atom {shown(place)} is given twice")
             atoms[place] = mass
         total = sum(atoms.values())
         if total != 1:
-            raise InputError(f"the weights sum to {total}; they must sum to 1")
+            raise InputError(f"the weights sum to {shown(total)}; they must sum to 1")
         self.atoms = dict(sorted(atoms.items()))
         self.lower, self.upper = min(atoms), max(atoms)
 
@@ -170,7 +185,8 @@ class Discrete(Law):
     def _expect_float64(self, function: Any, on: Interval) -> float:
         inside = self._inside(on)
         points = np.array([float(z) for z, _ in inside])
-        return float(np.dot([float(w) for _, w in inside], function(points))) if inside else 0.0
+        values = function(points) + 0 * points  # a constant function returns one number
+        return float(np.dot([float(w) for _, w in inside], values))
 
     def moment(self, order: int) -> Fraction:
         return sum((w * z**order for z, w in self.atoms.items()), Fraction(0))
@@ -182,13 +198,14 @@ class Discrete(Law):
     def end_exponents(self) -> tuple[Fraction, Fraction]:
         return Fraction(-1), Fraction(-1)
 
-    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
         points = np.array([float(z) for z in self.atoms])
         weights = np.array([float(w) for w in self.atoms.values()])
         return np.random.default_rng(rng).choice(points, size=size, p=weights / weights.sum())
 
     def __repr__(self) -> str:
-        return "discrete(" + ",".join(f"{z}:{w}" for z, w in self.atoms.items()) + ")"
+        atoms = [f"{shown(z)}:{shown(w)}" for z, w in self.atoms.items()]
+        return "discrete(" + ",".join(atoms) + ")"
 
 
 class TwoPoint(Discrete):
@@ -197,21 +214,24 @@ class TwoPoint(Discrete):
     def __init__(self, lower: Exact, upper: Exact, weight: Exact = "1/2") -> None:
         low, high = rational(lower, "lower"), rational(upper, "upper")
         if low >= high:
-            raise InputError(f"a two-point law needs lower < upper, not {low} and {high}")
+            raise InputError(
+                f"a two-point law needs lower < upper, not {shown(low)} and {shown(high)}"
+            )
         first = rational(weight, "weight")
         if not 0 < first < 1:
-            raise InputError(f"weight = {first} must lie strictly between 0 and 1")
+            raise InputError(f"weight = {shown(first)} must lie strictly between 0 and 1")
         super().__init__({low: first, high: 1 - first})
         self.weight = first
 
     def __repr__(self) -> str:
-        return f"two-point({self.lower},{self.upper},{self.weight})"
+        return f"two-point({shown(self.lower)},{shown(self.upper)},{shown(self.weight)})"
 
 
 class Empirical(Discrete):
     """The law that gives each of the listed exact values the same weight."""
 
-    def __init__(self, values: list[Exact], source: str = "values") -> None:
+    def __init__(self, values: Iterable[Exact], source: str = "values") -> None:
+        values = list(values)
         if not values:
             raise InputError(f"{source} holds no value")
         counts: dict[Fraction, int] = {}
@@ -242,7 +262,9 @@ class Mixture(Law):
             raise InputError("the weights of a mixture must be positive")
         total = sum(weight for weight, _ in self.parts)
         if total != 1:
-            raise InputError(f"the weights of the mixture sum to {total}; they must sum to 1")
+            raise InputError(
+                f"the weights of the mixture sum to {shown(total)}; they must sum to 1"
+            )
         self.lower = min(law.lower for _, law in self.parts)
         self.upper = max(law.upper for _, law in self.parts)
 
@@ -254,7 +276,9 @@ class Mixture(Law):
 
     def _expect_mpmath(self, function: Any, on: Interval, context: Any) -> Any:
         number = mpmath_arithmetic(context).constant
-        return context.fsum(number(w) * p._expect_mpmath(function, on, context) for w, p in self.parts)
+        return context.fsum(
+            number(w) * p._expect_mpmath(function, on, context) for w, p in self.parts
+        )
 
     def _expect_float64(self, function: Any, on: Interval) -> float:
         return sum(float(w) * law._expect_float64(function, on) for w, law in self.parts)
@@ -276,7 +300,7 @@ class Mixture(Law):
             min(law.end_exponents[1] for law in laws if law.upper == self.upper),
         )
 
-    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Draws:
         generator = np.random.default_rng(rng)
         weights = np.array([float(w) for w, _ in self.parts])
         which = generator.choice(len(self.parts), size=size, p=weights / weights.sum())
@@ -287,4 +311,4 @@ class Mixture(Law):
         return draws
 
     def __repr__(self) -> str:
-        return "mixture(" + ",".join(f"{w}*{law!r}" for w, law in self.parts) + ")"
+        return "mixture(" + ",".join(f"{shown(w)}*{law!r}" for w, law in self.parts) + ")"

@@ -77,8 +77,13 @@ def _integrate_piece(
     result = arb("nan")
     for _ in range(3):
         scaled = _scaled(function, arb(2) ** -scale)
-        result = acb.integral(scaled, acb(left), acb(right), eval_limit=effort).real
-        result *= arb(2) ** scale
+        try:
+            whole = acb.integral(scaled, acb(left), acb(right), eval_limit=effort)
+        except SystemError as error:  # python-flint's wrapping of what the integrand raised
+            raise error.__cause__ or error from None
+        if whole.is_finite() and not whole.imag.contains(0):
+            raise UndecidedError(f"the integrand is not real between {left} and {right}")
+        result = whole.real * arb(2) ** scale
         # Where the integral is far below the looked-up size, the absolute tolerance was too lax.
         if not result.is_finite() or result.is_zero() or accuracy(result) >= ctx.prec // 2:
             return result
