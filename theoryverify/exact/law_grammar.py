@@ -33,17 +33,19 @@ def parse_law(text: str) -> Law:
     InputError
         With the forms that exist, if the text is none of them or its numbers do not fit.
     """
-    match = re.fullmatch(r"\s*([A-Za-z-]+)\s*\((.*)\)\s*", text, flags=re.DOTALL)
+    if not isinstance(text, str):
+        raise InputError(f"a law is a text such as 'uniform(2,5)', not {type(text).__name__}")
+    match = re.fullmatch(r"\s*([A-Za-z][\w-]*)\s*\((.*)\)\s*", text, flags=re.DOTALL)
     if match is None:
         raise InputError(f"law {_short(text)} is not of the form NAME(...); {_allowed()}")
-    name, inside = match.group(1).lower(), match.group(2)
+    name, inside = match.group(1).lower().replace("_", "-"), match.group(2)
     if name in _UNBOUNDED:
         raise InputError(
             f"law {_short(text)} is unbounded; Assumption 6.1 needs ess sup |m|^2 < infinity; "
             + _allowed()
         )
     if name not in _FORMS:
-        raise InputError(f"law {name!r} is unknown; {_allowed()}")
+        raise InputError(f"law {_short(name)} is unknown; {_allowed()}")
     if name == "empirical":
         return read_empirical(Path(inside.strip()))
     arguments = [part.strip() for part in inside.split(",")] if inside.strip() else []
@@ -51,7 +53,10 @@ def parse_law(text: str) -> Law:
         return _discrete(arguments, text)
     build, count = _BUILDERS[name]
     if len(arguments) not in count:
-        raise InputError(f"law {_short(text)} has {len(arguments)} arguments; write {_FORMS[name]}")
+        plural = "" if len(arguments) == 1 else "s"
+        raise InputError(
+            f"law {_short(text)} has {len(arguments)} argument{plural}; write {_FORMS[name]}"
+        )
     return build(arguments)
 
 
@@ -70,10 +75,11 @@ def _discrete(arguments: list[str], text: str) -> Discrete:
         point, colon, weight = argument.partition(":")
         if not colon:
             raise InputError(
-                f"atom {argument!r} of {_short(text)} has no weight; write {_FORMS['discrete']}"
+                f"atom {_short(argument)} of {_short(text)} has no weight; write "
+                + _FORMS["discrete"]
             )
         if point.strip() in weights:
-            raise InputError(f"atom {point.strip()} is given twice in {_short(text)}")
+            raise InputError(f"atom {_short(point)} is given twice in {_short(text)}")
         weights[point.strip()] = weight.strip()
     return Discrete(weights)
 
@@ -90,11 +96,16 @@ def read_empirical(path: Path) -> Empirical:
         names the file and the line.
     """
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise InputError(f"{path} is larger than {_MAX_FILE_BYTES // 10**6} MB")
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)  # a device has no size, and may have no end
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:  # a null byte in the name
+        raise InputError(f"cannot read {str(path)!r}: {error}") from error
+    if len(data) > _MAX_FILE_BYTES:
+        raise InputError(f"{path} is larger than {_MAX_FILE_BYTES // 10**6} MB")
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a text file of decimal numbers") from error
     values: list[Exact] = []
@@ -107,9 +118,11 @@ def read_empirical(path: Path) -> Empirical:
             try:
                 values.append(rational(word))
             except InputError as error:
-                raise InputError(f"{path}, line {number}: {word!r} is not a number") from error
-    if len(values) > _MAX_ATOMS:
-        raise InputError(f"{path} holds {len(values)} values; at most {_MAX_ATOMS} are allowed")
+                raise InputError(
+                    f"{path}, line {number}: {_short(word)} is not a number"
+                ) from error
+            if len(values) > _MAX_ATOMS:
+                raise InputError(f"{path} holds more than {_MAX_ATOMS} values")
     return Empirical(values, source=str(path))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from flint import arb, fmpq_poly, fmpz_poly
 
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.balls import Enclosure, bits_for, precision
-from theoryverify.exact.rationals import rational, to_fmpq
+from theoryverify.exact.rationals import rational, shown, to_fmpq
 
 _MAX_STEPS = 400
 
@@ -72,7 +73,7 @@ def decreasing_root(
             if sign_at(left) == 1 and sign_at(right) == -1:
                 return Enclosure(left, right)
             guess, low, high = _newton(sign_at, shape, guess, low, high)
-    raise UndecidedError(f"no sign change was certified near {float(guess)}")
+    raise UndecidedError(f"no sign change was certified near {shown(guess)}")
 
 
 def _newton(
@@ -136,8 +137,10 @@ def sturm_count(polynomial: fmpq_poly, lower: Fraction, upper: Fraction) -> int:
     Raises
     ------
     InputError
-        For the zero polynomial.
+        For the zero polynomial, or ``lower > upper``.
     """
+    if lower > upper:
+        raise InputError(f"there is no interval from {shown(lower)} to {shown(upper)}")
     if polynomial.degree() < 0:
         raise InputError("the zero polynomial has no isolated roots")
     chain = sturm_chain(polynomial)
@@ -160,12 +163,14 @@ def _primitive(polynomial: fmpq_poly) -> fmpz_poly:
     """A positive multiple with coprime integer coefficients."""
     numerator = polynomial.numer()
     content = numerator.content()
-    return numerator if content == 0 else fmpz_poly([entry // content for entry in numerator.coeffs()])
+    return (
+        numerator if content == 0 else fmpz_poly([entry // content for entry in numerator.coeffs()])
+    )
 
 
 def _variations(chain: list[fmpz_poly], point: Fraction) -> int:
     signs = [value for value in (evaluate(p, point) for p in chain) if value != 0]
-    return sum(1 for x, y in zip(signs, signs[1:], strict=False) if (x > 0) != (y > 0))
+    return sum(1 for x, y in itertools.pairwise(signs) if (x > 0) != (y > 0))
 
 
 def evaluate(polynomial: fmpz_poly | fmpq_poly, point: Fraction) -> Fraction:
@@ -188,6 +193,9 @@ class AlgebraicNumber:
     def enclosure(self, digits: int) -> Enclosure:
         """By exact rational bisection: no rounding anywhere."""
         low, high = self.lower, self.upper
+        value = self.rational_value()
+        if value is not None:  # zero, for one, has no relative digits to stop at
+            low = high = value
         rising = evaluate(self.polynomial, low) < 0
         while high - low > abs(high) / 10**digits / 2:
             middle = (low + high) / 2
@@ -222,7 +230,7 @@ def algebraic_root(polynomial: fmpq_poly, lower: Fraction, upper: Fraction) -> A
     """
     count = sturm_count(polynomial, lower, upper) - (evaluate(polynomial, upper) == 0)
     if count != 1:
-        raise UndecidedError(f"{count} roots in ({lower}, {upper}), not one")
+        raise UndecidedError(f"{count} roots in ({shown(lower)}, {shown(upper)}), not one")
     for factor, _ in _primitive(polynomial).factor()[1]:
         inside = sturm_count(fmpq_poly(factor), lower, upper) - (evaluate(factor, upper) == 0)
         if inside == 1:
