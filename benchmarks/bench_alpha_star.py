@@ -48,9 +48,9 @@ def main() -> None:
         (Ball(4, 5), lambda z: z - 1),
     ):
         depth = 50
-        t_ours, found = median_time(lambda law=law: ours(law, depth, DIGITS))
+        t_ours, found = median_time(lambda law=law, depth=depth: ours(law, depth, DIGITS))
         t_peer, value = median_time(
-            lambda law=law, density=density: peer(
+            lambda law=law, density=density, depth=depth: peer(
                 float(law.lower), float(law.upper), density, depth, DIGITS
             ),
             runs=1,
@@ -61,8 +61,10 @@ def main() -> None:
 
     law = Uniform(2, 5)
     times = {T: median_time(lambda T=T: ours(law, T, DIGITS), runs=15)[0] for T in (10, 10**6)}
-    print(f"uniform(2,5): T = 10 {1e3 * times[10]:.2f} ms, T = 10^6 {1e3 * times[10**6]:.2f} ms, "
-          f"growth {times[10**6] / times[10]:.2f}")
+    print(
+        f"uniform(2,5): T = 10 {1e3 * times[10]:.2f} ms, T = 10^6 {1e3 * times[10**6]:.2f} ms, "
+        f"growth {times[10**6] / times[10]:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -19,5 +19,7 @@ def median_time(function: Callable[[], Any], runs: int = 7) -> tuple[float, Any]
 
 
 def report(what: str, ours: float, theirs: float, peer: str) -> None:
-    print(f"{what:44s} {1e3 * ours:10.3f} ms   {peer}: {1e3 * theirs:10.1f} ms   "
-          f"ratio {theirs / ours:8.1f}")
+    print(
+        f"{what:44s} {1e3 * ours:10.3f} ms   {peer}: {1e3 * theirs:10.1f} ms   "
+        f"ratio {theirs / ours:8.1f}"
+    )

@@ -44,8 +44,12 @@ def test_alpha_star(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_ball_laws_have_a_logarithm_in_their_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    for law, order in (("ball(2,5)", "log(T)/T"), ("uniform(1,5)", "log(T)/T"),
-                       ("shell(4,2,5)", "1/T"), ("two-point(2,5)", "1/T")):
+    for law, order in (
+        ("ball(2,5)", "log(T)/T"),
+        ("uniform(1,5)", "log(T)/T"),
+        ("shell(4,2,5)", "1/T"),
+        ("two-point(2,5)", "1/T"),
+    ):
         found = document(capsys, "alpha-star", "--law", law, "--depth", "3")
         assert found["rate"]["order"] == order
 
@@ -53,31 +57,66 @@ def test_ball_laws_have_a_logarithm_in_their_rate(capsys: pytest.CaptureFixture[
 def test_loss_with_values_that_begin_with_a_minus(capsys: pytest.CaptureFixture[str]) -> None:
     for beta in ("-1/5", "-0.2", "-2e-1"):
         found = document(
-            capsys, "loss", "--law", "uniform(2,5)", "--depth", "3", "--alpha", "0.3",
-            "--beta", beta,
+            capsys,
+            "loss",
+            "--law",
+            "uniform(2,5)",
+            "--depth",
+            "3",
+            "--alpha",
+            "0.3",
+            "--beta",
+            beta,
         )
-        assert abs(Fraction(found["excess_loss"]["lower"]) - Fraction("0.13336232747051974017692")
-                   ) < Fraction(1, 10**22)
+        assert abs(
+            Fraction(found["excess_loss"]["lower"]) - Fraction("0.13336232747051974017692")
+        ) < Fraction(1, 10**22)
         assert len(found["gradient"]) == 2
-    tied = document(
-        capsys, "loss", "--law", "uniform(2,5)", "--depth", "3", "--alpha", "-1e-3"
-    )
+    tied = document(capsys, "loss", "--law", "uniform(2,5)", "--depth", "3", "--alpha", "-1e-3")
     assert tied["beta"] == "1/1000"
     assert len(tied["gradient"]) == 1
 
 
 def test_list_shows_every_statement(capsys: pytest.CaptureFixture[str]) -> None:
     rows = document(capsys, "list", "--paper", "lca")["claims"]
-    assert {"id", "paper", "source", "statement", "hypotheses", "depends_on", "rungs", "coverage",
-            "reason", "standing"} <= set(rows[0])
+    assert {
+        "id",
+        "paper",
+        "source",
+        "statement",
+        "hypotheses",
+        "depends_on",
+        "rungs",
+        "coverage",
+        "reason",
+        "standing",
+    } <= set(rows[0])
     by_id = {row["id"]: row for row in rows}
     assert by_id["lca.F.3"]["coverage"] == "covered"
     assert by_id["lca.F.3"]["rungs"] == ["proved", "certified"]
     unchecked = [row for row in rows if row["coverage"] == "not checked"]
     assert all(row["reason"] for row in unchecked)
     places = " ".join(row["source"] for row in rows)
-    for place in ("4.1", "6.2", "6.3", "C.1", "C.2", "D.1", "D.2", "D.3", "D.4", "D.5", "E.1",
-                  "E.2", "F.1", "F.2", "F.3", "G.1", "G.10", "(H.5)"):
+    for place in (
+        "4.1",
+        "6.2",
+        "6.3",
+        "C.1",
+        "C.2",
+        "D.1",
+        "D.2",
+        "D.3",
+        "D.4",
+        "D.5",
+        "E.1",
+        "E.2",
+        "F.1",
+        "F.2",
+        "F.3",
+        "G.1",
+        "G.10",
+        "(H.5)",
+    ):
         assert place in places
 
 
@@ -91,9 +130,16 @@ def test_check_and_list_from(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "lca.C.1/normal equations: holds" in err
     data = json.loads((report / "report.json").read_text("utf-8"))
     claim = data["claims"][0]
-    assert {"id", "paper", "verdict", "own_verdict", "expected", "rung", "assumes", "checks"} <= set(
-        claim
-    )
+    assert {
+        "id",
+        "paper",
+        "verdict",
+        "own_verdict",
+        "expected",
+        "rung",
+        "assumes",
+        "checks",
+    } <= set(claim)
     assert {"name", "rung", "verdict", "scope", "seconds", "controls"} <= set(claim["checks"][0])
     assert (report / "junit.xml").read_text("utf-8") == (tmp_path / "j.xml").read_text("utf-8")
     rows = document(capsys, "list", "--from", str(report / "report.json"))["claims"]
@@ -110,7 +156,9 @@ def test_json_is_all_that_check_prints(capsys: pytest.CaptureFixture[str]) -> No
     assert verdicts["lca.F.3.needs-no-atom-at-1"] == "holds"
 
 
-@pytest.mark.parametrize("name", ["lca_setting", "lca_loss", "lca_limit", "lca_one_layer", "lca_two_parameters"])
+@pytest.mark.parametrize(
+    "name", ["lca_setting", "lca_loss", "lca_limit", "lca_one_layer", "lca_two_parameters"]
+)
 def test_derivations_print_only_asserted_steps(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -183,9 +231,7 @@ def test_empirical_laws_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path
     file = tmp_path / "z.txt"
     file.write_text("# values of Z\n2, 2 5\n5 3.5\n")
     found = document(capsys, "alpha-star", "--law", f"empirical({file})", "--depth", "4")
-    same = document(
-        capsys, "alpha-star", "--law", "discrete(2:2/5,3.5:1/5,5:2/5)", "--depth", "4"
-    )
+    same = document(capsys, "alpha-star", "--law", "discrete(2:2/5,3.5:1/5,5:2/5)", "--depth", "4")
     assert found["alpha_star"] == same["alpha_star"]
     file.write_text("2\nthree\n")
     code, _, err = run(capsys, "alpha-star", "--law", f"empirical({file})", "--depth", "4")
@@ -196,7 +242,10 @@ def test_empirical_laws_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path
 def _modules_after(code: str) -> set[str]:
     script = f"import sys\n{code}\nprint(*sorted(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
         env=os.environ | {"COLUMNS": "100"},
     )
     return set(done.stdout.splitlines()[-1].split())

@@ -4,13 +4,17 @@ import pytest
 
 
 def test_one_test_a_check(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_subprocess("--theorems=lca.C.1,lca.C.2", "-v", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(
+        "--theorems=lca.C.1,lca.C.2", "-v", "-p", "no:cacheprovider"
+    )
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*lca.C.1/normal equations PASSED*", "*lca.C.2/means PASSED*"])
 
 
 def test_selection_by_rung_and_paper(pytester: pytest.Pytester) -> None:
-    listing = pytester.runpytest_subprocess("--theorems=lca", "--collect-only", "-q", "-m", "proved")
+    listing = pytester.runpytest_subprocess(
+        "--theorems=lca", "--collect-only", "-q", "-m", "proved"
+    )
     text = "\n".join(listing.outlines)
     assert "lca.F.3/squeeze for all T" in text
     assert "bracket for all T" not in text
@@ -28,8 +32,11 @@ def test_own_tests_run_beside_the_theorems(pytester: pytest.Pytester) -> None:
 def test_junit_carries_the_evidence(pytester: pytest.Pytester) -> None:
     pytester.runpytest_subprocess("--theorems=lca.C.1", "--junit-xml=j.xml")
     text = (pytester.path / "j.xml").read_text("utf-8")
-    for part in ('name="rung" value="proved"', 'name="controls" value="3/3"',
-                 'name="verdict" value="holds"'):
+    for part in (
+        'name="rung" value="proved"',
+        'name="controls" value="3/3"',
+        'name="verdict" value="holds"',
+    ):
         assert part in text
 
 

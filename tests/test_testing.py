@@ -38,7 +38,7 @@ def test_identities() -> None:
     ],
 )
 def test_false_identities_show_a_point(left: sympy.Expr, right: sympy.Expr) -> None:
-    with pytest.raises(TheoremViolation, match="differ at an exact point: .*x = "):
+    with pytest.raises(TheoremViolation, match=r"differ at an exact point: .*x = "):
         assert_identity(left, right)
 
 

@@ -68,9 +68,7 @@ def _protect_minus(arguments: list[str]) -> list[str]:
     The only short option is ``-h``; every other argument with a single leading minus is a value,
     which a leading space tells argparse. Values are stripped where they are read.
     """
-    return [
-        f" {item}" if re.match(r"-[^-]", item) and item != "-h" else item for item in arguments
-    ]
+    return [f" {item}" if re.match(r"-[^-]", item) and item != "-h" else item for item in arguments]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,8 +104,12 @@ def _version() -> str:
 
 def _configure_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", metavar="P", help="only this paper")
-    parser.add_argument("--from", dest="report", metavar="REPORT.json",
-                        help="show each statement's standing in this report")
+    parser.add_argument(
+        "--from",
+        dest="report",
+        metavar="REPORT.json",
+        help="show each statement's standing in this report",
+    )
 
 
 def _list(args: argparse.Namespace) -> Outcome:
@@ -122,16 +124,24 @@ def _list(args: argparse.Namespace) -> Outcome:
 
 
 def _configure_check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="ID or PAPER",
-                        help="claims or papers; all papers if none is named")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="ID or PAPER",
+        help="claims or papers; all papers if none is named",
+    )
     parser.add_argument("--preset", choices=("quick", "full"), default="quick")
-    parser.add_argument("--rung", choices=("proved", "certified", "computed", "simulated"),
-                        help="run only the checks of this rung")
+    parser.add_argument(
+        "--rung",
+        choices=("proved", "certified", "computed", "simulated"),
+        help="run only the checks of this rung",
+    )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of all random checks (0)")
     parser.add_argument("--jobs", metavar="N", help="worker processes (one a core)")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu or cuda")
-    parser.add_argument("--report", metavar="DIR",
-                        help="write report.json and junit.xml into this folder")
+    parser.add_argument(
+        "--report", metavar="DIR", help="write report.json and junit.xml into this folder"
+    )
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
 
 
@@ -158,16 +168,23 @@ def _check(args: argparse.Namespace) -> Outcome:
     progress = Progress()
     try:
         report = run(
-            claims, context, rung=Rung(args.rung) if args.rung else None, jobs=jobs,
+            claims,
+            context,
+            rung=Rung(args.rung) if args.rung else None,
+            jobs=jobs,
             progress=progress,
         )
     finally:
         progress.close()
     if not report.claims:
-        raise InputError(f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}")
+        raise InputError(
+            f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}"
+        )
     document = report.to_json()
     if folder is not None:
-        write_text(folder / "report.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        write_text(
+            folder / "report.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        )
         write_text(folder / "junit.xml", junit(report))
     if junit_file is not None:
         write_text(junit_file, junit(report))
@@ -201,8 +218,9 @@ def _device(name: str) -> str:
 
 def _configure_derive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("--list", action="store_true", dest="list_all",
-                        help="the derivations there are")
+    parser.add_argument(
+        "--list", action="store_true", dest="list_all", help="the derivations there are"
+    )
     parser.add_argument("--latex", action="store_true", help="formulas in LaTeX")
 
 

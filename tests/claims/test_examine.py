@@ -5,8 +5,8 @@ import sympy
 
 from tests.claims import toy
 from theoryverify.claims.claim import Claim, Context
-from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.examination import Examination
+from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Evidence
 from theoryverify.claims.mutants import mutants
 from theoryverify.claims.results import CheckResult

@@ -129,20 +129,18 @@ def test_papers_that_contradict_themselves(bad: list[object], words: str) -> Non
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(InputError, match="paper 'nope' is unknown; known: .*lca"):
+    with pytest.raises(InputError, match=r"paper 'nope' is unknown; known: .*lca"):
         claims("nope")
     with pytest.raises(InputError, match=r"claim 'toy.nope' is unknown"):
         claims("toy.nope")
 
 
-def test_a_paper_that_does_not_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_paper_that_does_not_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "bad-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[theoryverify.papers]\nbad = no_such_module:paper\n")
     registry.papers.cache_clear()
     assert str(tmp_path) in sys.path
-    with pytest.raises(InputError, match="paper 'bad' .* does not import: ModuleNotFoundError"):
+    with pytest.raises(InputError, match=r"paper 'bad' .* does not import: ModuleNotFoundError"):
         registry.papers()

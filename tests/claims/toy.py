@@ -27,9 +27,7 @@ def square(name: str = "toy.square", **more: object) -> Claim:
     """(x+1)² = x² + 2x + 1, which is true."""
     claim = Claim(name, "Lemma 1", "(x+1)^2=x^2+2x+1", **more)  # type: ignore[arg-type]
 
-    @claim.check(
-        "expand", PROVED, formula=x**2 + 2 * x + 1, controls={"without 2x": x**2 + 1}
-    )
+    @claim.check("expand", PROVED, formula=x**2 + 2 * x + 1, controls={"without 2x": x**2 + 1})
     def expand(formula: sympy.Expr, examination: Examination) -> Evidence:
         examination.identity("square", (x + 1) ** 2, formula)
         return examination.evidence("every x")
@@ -65,7 +63,9 @@ def undecided(name: str = "toy.undecided", **more: object) -> Claim:
 
     @claim.check("shrug", CERTIFIED, formula=1, controls={"two": 2})
     def shrug(formula: int) -> Evidence:
-        return Evidence(INCONCLUSIVE if formula == 1 else REFUTED, "nothing", "the ball is too wide")
+        return Evidence(
+            INCONCLUSIVE if formula == 1 else REFUTED, "nothing", "the ball is too wide"
+        )
 
     return claim
 
@@ -131,7 +131,13 @@ paper = Paper(
     title="A toy",
     source="nowhere",
     claims=[
-        square(), wrong(expected=REFUTED), undecided(), broken(), slow(), dying(), noisy(),
+        square(),
+        wrong(expected=REFUTED),
+        undecided(),
+        broken(),
+        slow(),
+        dying(),
+        noisy(),
         square("toy.rests-on-wrong", depends_on=("toy.wrong",)),
         square("toy.rests-on-undecided", depends_on=("toy.undecided",)),
     ],

@@ -26,10 +26,35 @@ if TYPE_CHECKING:
     from theoryverify.claims.paper import Command, Derivation, DerivationStep, Outcome, Paper
 
 _MODULES = {
-    "claim": ("Check", "Claim", "Context",),
+    "claim": (
+        "Check",
+        "Claim",
+        "Context",
+    ),
     "examination": ("Examination",),
-    "ladder": ("CERTIFIED", "COMPUTED", "ERROR", "HOLDS", "INCONCLUSIVE", "OUTSIDE", "PROVED", "REFUTED", "SIMULATED", "Evidence", "Hypothesis", "Rung", "Step", "Verdict",),
-    "paper": ("Command", "Derivation", "DerivationStep", "Outcome", "Paper",),
+    "ladder": (
+        "CERTIFIED",
+        "COMPUTED",
+        "ERROR",
+        "HOLDS",
+        "INCONCLUSIVE",
+        "OUTSIDE",
+        "PROVED",
+        "REFUTED",
+        "SIMULATED",
+        "Evidence",
+        "Hypothesis",
+        "Rung",
+        "Step",
+        "Verdict",
+    ),
+    "paper": (
+        "Command",
+        "Derivation",
+        "DerivationStep",
+        "Outcome",
+        "Paper",
+    ),
 }
 
 __getattr__ = lazily(

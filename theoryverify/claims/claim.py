@@ -1,14 +1,14 @@
 """Claims and checks, as a paper's ``claims.py`` writes them.
 
-    F3 = Claim(
-        "lca.F.3", "Theorem F.3", r"\\alpha^*_T \\to 2/(\\underline Z + \\overline Z)",
-        title="α*_T → 2/(Z̲+Z̄)", hypotheses=(ASSUMPTION_6_1,), depends_on=("lca.F.1",),
-    )
+F3 = Claim(
+    "lca.F.3", "Theorem F.3", r"\\alpha^*_T \\to 2/(\\underline Z + \\overline Z)",
+    title="α*_T → 2/(Z̲+Z̄)", hypotheses=(ASSUMPTION_6_1,), depends_on=("lca.F.1",),
+)
 
-    @F3.check("squeeze", PROVED, formula=theory.alpha_limit(), controls={"1/Z̄": 1 / b})
-    def squeeze(limit, examination):
-        examination.identity("(1+r)/b = α*", (1 + r) / b, limit)
-        return examination.evidence("every law, every T")
+@F3.check("squeeze", PROVED, formula=theory.alpha_limit(), controls={"1/Z̄": 1 / b})
+def squeeze(limit, examination):
+    examination.identity("(1+r)/b = α*", (1 + r) / b, limit)
+    return examination.evidence("every law, every T")
 """
 
 from __future__ import annotations
@@ -165,8 +165,15 @@ class Claim:
         def add(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
             self.checks.append(
                 Check(
-                    name, Rung(rung), function, formula, dict(controls), tuple(cases), mutate,
-                    timeout, preset,
+                    name,
+                    Rung(rung),
+                    function,
+                    formula,
+                    dict(controls),
+                    tuple(cases),
+                    mutate,
+                    timeout,
+                    preset,
                 )
             )
             return function

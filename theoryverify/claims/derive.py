@@ -55,8 +55,16 @@ def derive(name: str, *, latex: bool = False) -> Outcome:
     return Outcome(document, "\n".join(lines))
 
 
-_GREEK = {"alpha": "α", "beta": "β", "zeta": "ζ", "epsilon": "ε", "omega": "ω", "rho": "ρ",
-          "sigma": "σ", "kappa": "κ"}
+_GREEK = {
+    "alpha": "α",
+    "beta": "β",
+    "zeta": "ζ",
+    "epsilon": "ε",
+    "omega": "ω",
+    "rho": "ρ",
+    "sigma": "σ",
+    "kappa": "κ",
+}
 
 
 def _shown(formula: Any, latex: bool) -> str:

@@ -93,4 +93,6 @@ class Examination:
 
     def _decision(self, name: str, decision: Decision) -> bool | None:
         witness = ", ".join(f"{key} = {value}" for key, value in decision.witness.items())
-        return self.decide(name, decision.holds, decision.reason + (f" ({witness})" if witness else ""))
+        return self.decide(
+            name, decision.holds, decision.reason + (f" ({witness})" if witness else "")
+        )

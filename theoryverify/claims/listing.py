@@ -43,7 +43,9 @@ def listing_text(rows: list[dict[str, Any]]) -> str:
     width = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
         state = row["standing"] or ", ".join(row["rungs"]) or f"not checked: {row['reason']}"
-        lines.append(f"{row['id']:<{width}}  {row['title']}\n{'':<{width}}  {row['source']}  [{state}]")
+        lines.append(
+            f"{row['id']:<{width}}  {row['title']}\n{'':<{width}}  {row['source']}  [{state}]"
+        )
     covered = sum(row["coverage"] == "covered" for row in rows)
     lines.append(f"{covered} of {len(rows)} statements are covered by checks")
     return "\n".join(lines)

@@ -181,7 +181,8 @@ class Report:
         """0 all as expected; 4 a check broke; 1 a verdict or control is wrong; 3 only undecided."""
         checks = [check for claim in self.claims for check in claim.checks]
         controls = [control for check in checks for control in check.controls]
-        if any(item.verdict is ERROR for item in (*checks, *controls, *self.claims)):
+        verdicts = [item.verdict for group in (checks, controls, self.claims) for item in group]
+        if ERROR in verdicts:
             return 4
         wrong = [c for c in self.claims if not c.as_expected]
         loose = [c for c in controls if c.verdict is not REFUTED]

@@ -154,6 +154,7 @@ def _run_tasks(
                     if worker.task is not None and now > worker.deadline:
                         limit = worker.task[1].timeout
                         finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
+                        assert worker.process.stdout is not None
                         selector.unregister(worker.process.stdout)
                         worker.stop()
     finally:
@@ -243,8 +244,18 @@ def _claim_result(
     counted = [check.rung for check in checks if check.verdict is own]
     rung = max(counted, key=lambda r: r.height) if own in (HOLDS, REFUTED) and counted else None
     return ClaimResult(
-        claim.id, claim.paper, claim.title, claim.place, claim.statement, claim.expected,
-        own, verdict, reason, rung, tuple(dict.fromkeys(assumes)), checks,
+        claim.id,
+        claim.paper,
+        claim.title,
+        claim.place,
+        claim.statement,
+        claim.expected,
+        own,
+        verdict,
+        reason,
+        rung,
+        tuple(dict.fromkeys(assumes)),
+        checks,
     )
 
 
@@ -257,9 +268,7 @@ def _inherited(verdict: Verdict, reason: str, other: ClaimResult) -> tuple[Verdi
     return INCONCLUSIVE, f"it rests on {other.id}, which is {other.verdict}"
 
 
-def run_here(
-    claims: Collection[Claim], context: Context
-) -> dict[tuple[str, str], CheckResult]:
+def run_here(claims: Collection[Claim], context: Context) -> dict[tuple[str, str], CheckResult]:
     """Run all checks in this process, without time limits: for tests and small scripts."""
     from theoryverify.claims.examine import run_check
 

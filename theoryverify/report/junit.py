@@ -21,7 +21,10 @@ def junit(report: Report) -> str:
     for paper, claims in papers.items():
         checks = [(claim, check) for claim in claims for check in claim.checks]
         suite = ET.SubElement(
-            root, "testsuite", name=paper, tests=str(len(checks)),
+            root,
+            "testsuite",
+            name=paper,
+            tests=str(len(checks)),
             time=f"{sum(check.seconds for _, check in checks):.3f}",
         )
         counts = {"failures": 0, "errors": 0, "skipped": 0}
@@ -37,14 +40,24 @@ def junit(report: Report) -> str:
 
 def _add_case(suite: ET.Element, claim: ClaimResult, check: CheckResult) -> str:
     case = ET.SubElement(
-        suite, "testcase", classname=_clean(claim.id), name=_clean(check.name),
+        suite,
+        "testcase",
+        classname=_clean(claim.id),
+        name=_clean(check.name),
         time=f"{check.seconds:.3f}",
     )
     properties = ET.SubElement(case, "properties")
     for name, value in (
-        ("rung", check.rung), ("verdict", check.verdict), ("claim_verdict", claim.verdict),
-        ("expected", claim.expected), ("scope", check.scope), ("place", claim.place),
-        ("controls", f"{sum(c.verdict == 'refuted' for c in check.controls)}/{len(check.controls)}"),
+        ("rung", check.rung),
+        ("verdict", check.verdict),
+        ("claim_verdict", claim.verdict),
+        ("expected", claim.expected),
+        ("scope", check.scope),
+        ("place", claim.place),
+        (
+            "controls",
+            f"{sum(c.verdict == 'refuted' for c in check.controls)}/{len(check.controls)}",
+        ),
         ("mutants", str(check.mutants)),
         *(("assumes", fact) for fact in check.assumes),
     ):
@@ -58,9 +71,7 @@ def _add_case(suite: ET.Element, claim: ClaimResult, check: CheckResult) -> str:
         ET.SubElement(case, "skipped", message=f"inconclusive: {why}")
         return "skipped"
     if accepted or not claim.as_expected:
-        ET.SubElement(
-            case, "failure", message=why or f"{claim.verdict}, expected {claim.expected}"
-        )
+        ET.SubElement(case, "failure", message=why or f"{claim.verdict}, expected {claim.expected}")
         return "failures"
     return ""
 

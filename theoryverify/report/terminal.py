@@ -14,7 +14,11 @@ from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, REFU
 from theoryverify.claims.results import CheckResult, ClaimResult, Report
 
 _STYLE = {
-    HOLDS: "green", REFUTED: "red", INCONCLUSIVE: "yellow", OUTSIDE: "cyan", ERROR: "bold red",
+    HOLDS: "green",
+    REFUTED: "red",
+    INCONCLUSIVE: "yellow",
+    OUTSIDE: "cyan",
+    ERROR: "bold red",
 }
 _PLAIN_WIDTH = 160
 
@@ -49,7 +53,7 @@ def show_report(report: Report, out: Console) -> None:
         ("mutants", {"no_wrap": True, "justify": "right"}),
         ("s", {"no_wrap": True, "justify": "right"}),
     ):
-        table.add_column(name, **options)  # type: ignore[arg-type]
+        table.add_column(name, **options)
     for claim in report.claims:
         table.add_row(
             Text(claim.id),
@@ -101,7 +105,8 @@ def _show_reasons(report: Report, out: Console) -> None:
                     out.print(
                         f"{claim.id}/{check.name}: control {control.name!r} came out "
                         f"{control.verdict}: {control.reason}",
-                        style="bold red", markup=False,
+                        style="bold red",
+                        markup=False,
                     )
 
 

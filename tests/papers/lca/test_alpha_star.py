@@ -154,7 +154,10 @@ def test_more_digits_shrink_the_enclosure() -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        Uniform(2, 5), SKEWED, Ball(3, 5), ScaledBeta(2, 5, "1/2", 3),
+        Uniform(2, 5),
+        SKEWED,
+        Ball(3, 5),
+        ScaledBeta(2, 5, "1/2", 3),
         Mixture([("1/2", Discrete({2: 1})), ("1/2", Uniform(2, 5))]),
         Density(Piece(2, 3), Piece(4, 5, 1)),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from theoryverify.exact.balls import precision
 from theoryverify.exact.evaluate import EXACT, compiled
 from theoryverify.papers.lca import kernels, theory
-from theoryverify.papers.lca.theory import T, alpha, beta
+from theoryverify.papers.lca.theory import T, alpha
 
 rationals = st.fractions(min_value=-3, max_value=3, max_denominator=20)
 depths = st.integers(min_value=1, max_value=20)

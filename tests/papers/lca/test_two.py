@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import mpmath
@@ -39,8 +40,13 @@ def near(found: object, text: str, digits: int = 18) -> bool:
 def test_profiles(key: str) -> None:
     at_beta, depth = re.search(r"beta=(.*),T=(.*)$", key).groups()  # type: ignore[union-attr]
     found = profile(LAW, at_beta, int(depth), 25)
-    which = {"A": found.A, "B": found.B, "a": found.alpha, "F": found.loss,
-             "G": found.log_derivative}[key[0]]
+    which = {
+        "A": found.A,
+        "B": found.B,
+        "a": found.alpha,
+        "F": found.loss,
+        "G": found.log_derivative,
+    }[key[0]]
     assert near(which, REFERENCE[key])
 
 
@@ -75,7 +81,8 @@ def test_two_atoms_at_even_depth(depth: int) -> None:
 
 
 atoms = st.tuples(
-    st.fractions("1.1", 3, max_denominator=10), st.fractions("0.3", 3, max_denominator=10),
+    st.fractions("1.1", 3, max_denominator=10),
+    st.fractions("0.3", 3, max_denominator=10),
     st.fractions("0.1", "0.9", max_denominator=10),
 )
 
@@ -101,7 +108,7 @@ def test_the_cover_agrees_with_a_dense_grid(raw: tuple, depth: int) -> None:
 
     grid = [cover.upper * Fraction(k, 101) for k in range(1, 102)]
     signs = [slope_sign(t) for t in grid]
-    changes = sum(x != y for x, y in zip(signs, signs[1:], strict=False) if 0 not in (x, y))
+    changes = sum(x != y for x, y in pairwise(signs) if 0 not in (x, y))
     assert signs[0] == 1
     assert changes <= len(cover.cells) <= 1
     if cover.cells:
@@ -180,8 +187,10 @@ def test_depth_one_is_refused() -> None:
 
 
 def test_one_layer_values() -> None:
-    for law, value in ((LAW, "0.0366750191998430484475962"),
-                       (Uniform("1.5", 3), "0.0170685462933697937218453")):
+    for law, value in (
+        (LAW, "0.0366750191998430484475962"),
+        (Uniform("1.5", 3), "0.0170685462933697937218453"),
+    ):
         assert near(best_one_layer(law, 30).excess, value, 21)
     both = best_by_direction([("1/2", Uniform(2, "2.1")), ("1/2", Uniform("4.9", 5))])
     assert Fraction("6.42e-5") < both.lower < Fraction("6.43e-5")

@@ -114,9 +114,7 @@ def _enclosed(law: Law, depth: int, digits: int) -> AlphaStar:
         return Slope(value, -power * (d_positive / positive - d_negative / negative))
 
     limit = 2 / (law.lower + law.upper)
-    enclosure = decreasing_root(
-        sign_at, shape, 1 / law.upper, 1 / law.lower, digits, start=limit
-    )
+    enclosure = decreasing_root(sign_at, shape, 1 / law.upper, 1 / law.lower, digits, start=limit)
     ratio = (law.upper - law.lower) / (law.upper + law.lower)
     return AlphaStar(law, depth, enclosure, limit, ratio)
 
@@ -130,11 +128,14 @@ def algebraic_alpha_star(law: Law, depth: int) -> AlgebraicNumber | None:
     law = assumptions.require(law)
     power = 2 * positive_integer(depth, "depth", most=200) - 1
     weight = weight_polynomial()
-    moments = [law.moment(order) for order in range(power + len(weight))]
-    if any(moment is None for moment in moments):
-        return None
+    moments: list[Fraction] = []
+    for order in range(power + len(weight)):
+        moment = law.moment(order)
+        if moment is None:
+            return None
+        moments.append(moment)
     coefficients = [
-        (-1) ** k * comb(power, k) * sum(w * moments[k + i] for i, w in enumerate(weight))  # type: ignore[misc]
+        (-1) ** k * comb(power, k) * sum(w * moments[k + i] for i, w in enumerate(weight))
         for k in range(power + 1)
     ]
     polynomial = fmpq_poly([to_fmpq(Fraction(entry)) for entry in coefficients])

@@ -96,9 +96,23 @@ def constants(law: Law, beta0: Exact, x: Exact | None = None, y: Exact | None = 
             needed = (C0 / c).log() / (2 * (ball(r) / ball(rho)).log())
             bound = max(bound, floor(_upper(needed)) + 1)
         return Constants(
-            law, start, low, high, Enclosure.of(p), Enclosure.of(q), rho, Enclosure.of(C0),
-            delta_right, r_right, Enclosure.of(c_right), q0, delta_left, r_left,
-            Enclosure.of(c_left), n_left, bound,
+            law,
+            start,
+            low,
+            high,
+            Enclosure.of(p),
+            Enclosure.of(q),
+            rho,
+            Enclosure.of(C0),
+            delta_right,
+            r_right,
+            Enclosure.of(c_right),
+            q0,
+            delta_left,
+            r_left,
+            Enclosure.of(c_left),
+            n_left,
+            bound,
         )
 
 

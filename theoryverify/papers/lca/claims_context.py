@@ -50,7 +50,8 @@ def gradient_descent(step: sympy.Expr, examination: Examination) -> Evidence:
     risk = s * w**2 / 2 - _target * w
     examination.identity(
         "the step is -α times the gradient of |Xᵀw - y|²/(2L)",
-        step, (w - alpha * sympy.diff(risk, w)).subs(w, _old),
+        step,
+        (w - alpha * sympy.diff(risk, w)).subs(w, _old),
     )
     return examination.evidence("every d, L, X, y, T, α")
 
@@ -73,7 +74,8 @@ def literal_descent(step: sympy.Expr, examination: Examination) -> Evidence:
     own, pull, push = (
         fmpq(int(c.p), int(c.q))
         for c in (
-            expanded.coeff(_old, 1).coeff(s, 0), expanded.coeff(_old, 1).coeff(s, 1),
+            expanded.coeff(_old, 1).coeff(s, 0),
+            expanded.coeff(_old, 1).coeff(s, 1),
             expanded.coeff(_target, 1),
         )
     )
@@ -117,9 +119,7 @@ def noise_term(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination)
     examination.identity("covariance", _sigma2 / _L**2 * _P * (_L * s) * _P, variance)
     examination.identity("it vanishes as 1/L", sympy.limit(variance / _sigma2, _L, sympy.oo), 0)
     examination.identity("(1/L)XFᵀ = Σ̂P_T(Σ̂)", alpha / beta * ((1 + beta * s) ** T - 1), gain)
-    examination.identity(
-        "on m, where Σ_x is Z", gain.subs(s, Z), alpha * theory.S()
-    )
+    examination.identity("on m, where Σ_x is Z", gain.subs(s, Z), alpha * theory.S())
     examination.assume("strong law and continuity of polynomials in Σ̂")
     examination.assume("Jensen: E[(tr Σ̂)^p | m] <= E[|x|^{2p} | m], bounded since |m| is")
     return examination.evidence("every T, α, β, bounded |m|: a.s. and in every L^p")
@@ -234,13 +234,15 @@ def conditioning(loss: sympy.Expr, examination: Examination) -> Evidence:
     letter = sympy.Symbol("v_", positive=True)
     examination.identity(
         "E[ζ²|m] times the loss at unit ζ",
-        letter * theory.in_terms_of_z(per_square), loss.subs(_v, letter),
+        letter * theory.in_terms_of_z(per_square),
+        loss.subs(_v, letter),
     )
     # Stationarity keeps its form: the weight multiplies, and does not move, the roots' bracket.
     tied = theory.tied(loss.subs(_v, letter))
     examination.identity(
         "R_T' keeps its form",
-        sympy.diff(tied, alpha), letter * theory.one_parameter_gradient(),
+        sympy.diff(tied, alpha),
+        letter * theory.one_parameter_gradient(),
     )
     return examination.evidence("every law of (m, ζ) with E[ζ²|m] a function of |m|")
 

@@ -128,30 +128,32 @@ _WRONG_STATIONARY = {
 @F1.check("convexity", PROVED, formula=_STATIONARY, controls=_WRONG_STATIONARY)
 def convexity(stationary: sympy.Expr, examination: Examination) -> Evidence:
     loss = theory.one_parameter_loss()
-    examination.identity(
-        "R_T' = -2T E[stationary]", sympy.diff(loss, alpha), -2 * T * stationary
-    )
+    examination.identity("R_T' = -2T E[stationary]", sympy.diff(loss, alpha), -2 * T * stationary)
     # R'' is a square times WZ², positive for Z > 1: with Z = 1+t, WZ² = t(1+t).
     square = 2 * T * (2 * T - 1) * (Z - 1) * Z * ((1 - alpha * Z) ** (T - 1)) ** 2
-    examination.identity("R_T'' is 2T(2T-1) WZ² times a square",
-                         sympy.diff(-2 * T * stationary, alpha), square)
+    examination.identity(
+        "R_T'' is 2T(2T-1) WZ² times a square", sympy.diff(-2 * T * stationary, alpha), square
+    )
     t = sympy.Symbol("t", positive=True)
     examination.nonnegative("WZ² > 0 for Z > 1", (t * (1 + t)), [t], strict=True)
     # At α = 1/b every z = b-s gives (z-1)(s/b)^{2T-1} >= 0; at α = 1/a, z = a+s gives the opposite.
     shift = sympy.Symbol("s_", positive=True)
     examination.identity(
-        "at α = 1/b, z = b-s", stationary.subs({alpha: 1 / b, Z: b - shift}),
+        "at α = 1/b, z = b-s",
+        stationary.subs({alpha: 1 / b, Z: b - shift}),
         (b - shift - 1) * (shift / b) ** (2 * T - 1),
     )
     examination.identity(
-        "at α = 1/a, z = a+s", stationary.subs({alpha: 1 / a, Z: a + shift}),
+        "at α = 1/a, z = a+s",
+        stationary.subs({alpha: 1 / a, Z: a + shift}),
         -(a + shift - 1) * (shift / a) ** (2 * T - 1),
     )
     # Coercive: ε^{2T} R(1/ε) = E[W(ε-Z)^{2T}] -> E[WZ^{2T}] > 0.
     eps = sympy.Symbol("epsilon", positive=True)
     examination.identity(
         "leading coefficient E[WZ^{2T}]",
-        eps ** (2 * T) * loss.subs(alpha, 1 / eps), _W * (eps - Z) ** (2 * T),
+        eps ** (2 * T) * loss.subs(alpha, 1 / eps),
+        _W * (eps - Z) ** (2 * T),
     )
     return examination.evidence("every T >= 1, every law that meets Assumption 6.1")
 
@@ -326,7 +328,8 @@ def squeeze(limit: sympy.Expr, examination: Examination) -> Evidence:
     # 1. R_T(α*_T) <= R_T(α*) <= E[W] r^{2T}.
     examination.identity(
         "r² - (1-αz)² = α²(z-a)(b-z) at the limit",
-        r**2 - (1 - limit * Z) ** 2, limit**2 * (Z - a) * (b - Z),
+        r**2 - (1 - limit * Z) ** 2,
+        limit**2 * (Z - a) * (b - Z),
     )
     # 2. For z >= b-ε and α(b-ε) = 1+t: (αz-1)² >= t². Likewise at a.
     at_right = (1 + t) / (b - eps)
@@ -413,10 +416,8 @@ _WRONG_RATE = {
 
 
 @RATE.check("from the bracket", PROVED, formula=_RATE, controls=_WRONG_RATE)
-def rate_from_bracket(
-    formula: tuple[sympy.Expr, sympy.Expr], examination: Examination
-) -> Evidence:
-    x, G = sympy.symbols("x G", positive=True)
+def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
+    x = sympy.Symbol("x", positive=True)
     # exp(x) <= 1+2x on [0,1] (concavity of 1+2x-e^x and its values at the ends), so with
     # x = ℓ/(2T) <= 1 the growth K^{1/2T} = e^x is at most 1 + ℓ/T.
     examination.lemma("1 + 2·0 - e⁰ = 0", sympy.Integer(1) - sympy.exp(0) == 0)
@@ -447,8 +448,11 @@ def rate_bound(
         found = alpha_star(case, depth, 20)
         with precision(160):
             values = {
-                "a": ball(case.lower), "b": ball(case.upper), "T": ball(depth),
-                "r": ball(found.contraction), "epsilon": 1 / ball(depth),
+                "a": ball(case.lower),
+                "b": ball(case.upper),
+                "T": ball(depth),
+                "r": ball(found.contraction),
+                "epsilon": 1 / ball(depth),
             }
             share, eps = theory.signal_share(), Fraction(1, depth)
             whole = case.expect(share)
@@ -494,7 +498,8 @@ def geometric_bound(ratio: sympy.Expr, examination: Examination) -> Evidence:
     # (1-α*z)² = r² - α*²(z-a)(b-z) <= r² on [a,b], and α*_T does no worse than α*.
     examination.identity(
         "r² - (1-α*z)² = α*²(z-a)(b-z)",
-        ratio**2 - (1 - best * Z) ** 2, best**2 * (Z - a) * (b - Z),
+        ratio**2 - (1 - best * Z) ** 2,
+        best**2 * (Z - a) * (b - Z),
     )
     shift = sympy.Symbol("s_", positive=True)
     examination.nonnegative("b-a > 0, so r > 0", shift, [shift], strict=True)

@@ -198,21 +198,24 @@ def coefficients_in_zeta(eigenvalue: sympy.Expr, examination: Examination) -> Ev
     s, w0, bm, w2, m = sympy.symbols("s w0 Bm w2 m", real=True)
     weight = theory.regression_weight().subs(theory.zeta, s)
     difference = sympy.Poly(w0 + s * bm + s**2 * w2 - weight * m, s)
-    examination.lemma("degree 2 in ζ: at most two zeros unless it vanishes", difference.degree() == 2)
+    examination.lemma(
+        "degree 2 in ζ: at most two zeros unless it vanishes", difference.degree() == 2
+    )
     linear = difference.coeff_monomial(s)
     examination.identity("its ζ-coefficient", linear, bm - eigenvalue * m)
     # 1/(1+M) takes each value once, so finitely many eigenvalues of B are finitely many |m|.
     M, N = theory.M, sympy.Symbol("N", positive=True)
     examination.identity(
         "the eigenvalue determines |m|²",
-        (eigenvalue - eigenvalue.subs(M, N)) * (1 + M) * (1 + N), N - M,
+        (eigenvalue - eigenvalue.subs(M, N)) * (1 + M) * (1 + N),
+        N - M,
     )
     examination.assume("a d x d matrix has at most d eigenvalues")
     examination.assume("Fubini; a density charges no hyperplane")
     return examination.evidence("every d, B, w₀, w₂ measurable in m")
 
 
-# -- Theorem 4.1, Proposition D.5 --------------------------------------------------------------------------------
+# -- Theorem 4.1, Proposition D.5 ---------------------------------------------------------------
 
 T41 = Claim(
     "lca.4.1",
@@ -253,7 +256,8 @@ def form_of_slope(slope: Slope, examination: Examination) -> Evidence:
         if polynomial:
             examination.identity(
                 f"its ζ-coefficient is (Bᵀm)_{row + 1}",
-                sympy.Poly(entry, _zeta).coeff_monomial(_zeta), (fixed * m)[row],
+                sympy.Poly(entry, _zeta).coeff_monomial(_zeta),
+                (fixed * m)[row],
             )
     return examination.evidence("any weights (entries for d = 2; the blocks' form is every d's)")
 
@@ -298,7 +302,8 @@ def heads_add_up(slope: Slope, examination: Examination) -> Evidence:
         examination.decide(f"entry {row + 1} has degree <= 2 in ζ", bool(degree <= 2), f"{degree}")
         examination.identity(
             f"its ζ-coefficient is (Bᵀm)_{row + 1}",
-            sympy.Poly(value[row], _zeta).coeff_monomial(_zeta), (fixed * m)[row],
+            sympy.Poly(value[row], _zeta).coeff_monomial(_zeta),
+            (fixed * m)[row],
         )
     return examination.evidence("heads with any weights (two heads, entries for d = 2)")
 
@@ -369,11 +374,13 @@ def quadratic_in_c(formula: tuple[sympy.Expr, ...], examination: Examination) ->
     gradient = _gain * theory.M + _gain * theory.M**2 - theory.M * sigma.on_spike * omega
     examination.identity(
         "gradient in C, traced: s·E[WZ²] - E[WZ]",
-        theory.in_terms_of_z(gradient), _gain * second - first,
+        theory.in_terms_of_z(gradient),
+        _gain * second - first,
     )
     examination.identity(
         "the tied stack of depth 1 has the same loss",
-        theory.one_parameter_loss(depth=sympy.Integer(1)).subs(alpha, _gain), risk,
+        theory.one_parameter_loss(depth=sympy.Integer(1)).subs(alpha, _gain),
+        risk,
     )
     examination.assume("the excess is convex in C, and isotropy makes E[mmᵀ], E[mmᵀmmᵀ] scalar")
     examination.assume("m -> -m: the even part of ŵ is orthogonal to the odd one and adds risk")
@@ -440,7 +447,8 @@ def two_axes(
     best: Callable[[list[tuple[str, Law]]], Enclosure], examination: Examination
 ) -> Evidence:
     parts: list[tuple[str, Law]] = [
-        ("1/2", Uniform(2, "2.1")), ("1/2", Uniform("4.9", 5)),
+        ("1/2", Uniform(2, "2.1")),
+        ("1/2", Uniform("4.9", 5)),
     ]
     stated = best(parts)
     # On axis e_i the linear system is s_i (E[m_i²] + E[m_i⁴]) = E[m_i²], one equation each.

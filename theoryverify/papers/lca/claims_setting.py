@@ -29,9 +29,7 @@ C1 = Claim(
         "Var(y|x) = ζ²/(1+|m|²)²": (zeta / (1 + M), zeta**2 / (1 + M) ** 2),
     },
 )
-def normal_equations(
-    formula: tuple[sympy.Expr, sympy.Expr], examination: Examination
-) -> Evidence:
+def normal_equations(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
     weight, variance = formula  # w = weight * m
     sigma = theory.covariance_x()
     # Σ_x w = E[xy] says that y - ⟨w,x⟩ is uncorrelated with x; Gaussian, hence independent.

@@ -43,8 +43,9 @@ def _readout(F: Any, X: Any, w: Any, eps: Any, x_q: Any, L: Any) -> Any:
     controls={
         "1/(L+1) for 1/L": lambda F, X, w, e, q, L: _readout(F, X, w, e, q, L + 1),
         "without the noise term": lambda F, X, w, e, q, L: (w.T * X * F.T * q) / L,
-        "the query's own term kept": lambda F, X, w, e, q, L: _readout(F, X, w, e, q, L)
-        + (q.T * q) / L,
+        "the query's own term kept": lambda F, X, w, e, q, L: (
+            _readout(F, X, w, e, q, L) + (q.T * q) / L
+        ),
     },
 )
 def block_algebra(statement: Any, examination: Examination) -> Evidence:
@@ -163,8 +164,10 @@ def literal_layers(polynomial: sympy.Expr, examination: Examination) -> Evidence
     F = fmpq_mat(d, L)
     for layer in range(1, depth + 1):
         F = F + step * X + mix * (X * (X.transpose() * F)) / L  # (5.5): (1/L) X Xᵀ F
-        stated = _at_matrix(polynomial.subs({T: layer, alpha: _sympy(step), beta: _sympy(mix)}), sigma)
-        examination.decide(f"F_{layer} = P_{layer}(Σ̂)X", bool(F == stated * X), "exact matrices")
+        stated = _at_matrix(
+            polynomial.subs({T: layer, alpha: _sympy(step), beta: _sympy(mix)}), sigma
+        )
+        examination.decide(f"F_{layer} = P_{layer}(Σ̂)X", bool(stated * X == F), "exact matrices")
     return examination.evidence(f"one exact rational prompt, d = {d}, L = {L}, T = 1..{depth}")
 
 

@@ -56,7 +56,9 @@ def minimise_over_alpha(
         _holds(theory.loss_integrand(), share - 2 * alpha * share * S + alpha**2 * share * S**2),
     )
     quadratic = _EW - 2 * alpha * _B + alpha**2 * _A
-    examination.identity("stationary in α", sympy.diff(quadratic, alpha).subs(alpha, best), sympy.Integer(0))
+    examination.identity(
+        "stationary in α", sympy.diff(quadratic, alpha).subs(alpha, best), sympy.Integer(0)
+    )
     # S = (u-1)/β: A = E[W](1-2m+Q)/β², B = E[W](m-1)/β.
     moments = {_A: _EW * (1 - 2 * _m + _Q) / beta**2, _B: _EW * (_m - 1) / beta}
     examination.identity("F_T", (_EW - _B**2 / _A).subs(moments), loss)
@@ -89,7 +91,10 @@ def profile_enclosures(
             u = (1 + exact * Z) ** depth
             mean = case.expect(share)
             values: dict[str, Any] = {"EW": mean, "beta": ball(Fraction(at_beta))}
-            values["m"], values["Q"] = case.expect(share * u) / mean, case.expect(share * u**2) / mean
+            values["m"], values["Q"] = (
+                case.expect(share * u) / mean,
+                case.expect(share * u**2) / mean,
+            )
             S = (u - 1) / exact
             values["A"], values["B"] = case.expect(share * S**2), case.expect(share * S)
             stated = [Enclosure.of(compiled(part, BALL)(values, False)) for part in formula]
@@ -132,10 +137,13 @@ def quotient_rule(equation: sympy.Expr, examination: Examination) -> Evidence:
         "F' = E[W](1-m)·equation/D²", slope, (1 - _m) * equation / (1 - 2 * _m + _Q) ** 2
     )
     u = (1 + beta * Z) ** T
-    examination.lemma("m' = T E[Zq^{T-1}]", _holds(
-        sympy.diff(u, beta), T * Z * (1 + beta * Z) ** (T - 1)))
-    examination.lemma("Q' = 2T E[Zq^{2T-1}]", _holds(
-        sympy.diff(u**2, beta), 2 * T * Z * (1 + beta * Z) ** (2 * T - 1)))
+    examination.lemma(
+        "m' = T E[Zq^{T-1}]", _holds(sympy.diff(u, beta), T * Z * (1 + beta * Z) ** (T - 1))
+    )
+    examination.lemma(
+        "Q' = 2T E[Zq^{2T-1}]",
+        _holds(sympy.diff(u**2, beta), 2 * T * Z * (1 + beta * Z) ** (2 * T - 1)),
+    )
     return examination.evidence("every T, β, law with D > 0")
 
 
@@ -168,9 +176,7 @@ def leading_term(S: sympy.Expr, examination: Examination) -> Evidence:
     # At ε -> 0 that is Z^T. A > 0: Σ q^k = 0 only where q^T = 1, q ≠ 1, i.e. q = -1: one value of Z.
     q = sympy.Symbol("q", real=True)
     examination.identity("S_T = ZΣq^k", S, Z * theory.geometric_sum(1 + beta * Z))
-    examination.lemma(
-        "(q-1)Σq^k = q^T - 1", _holds((q - 1) * theory.geometric_sum(q), q**T - 1)
-    )
+    examination.lemma("(q-1)Σq^k = q^T - 1", _holds((q - 1) * theory.geometric_sum(q), q**T - 1))
     examination.assume("the only real roots of q^T = 1 are 1 and, for even T, -1")
     return examination.evidence("every T >= 2, every law that meets Assumption 6.1")
 
@@ -305,11 +311,14 @@ _START = _EW / (1 - _rho) ** 2
 )
 def bound_at_start(C0: sympy.Expr, examination: Examination) -> Evidence:
     """V <= Q <= ρ^{2T} and D = E(1-u)² >= (1-ρ^T)² from |u| <= ρ^T, ρ < 1."""
-    examination.lemma("(1-u)² - (1-v)² = (v-u)(2-u-v) >= 0 for u <= v <= 1", _holds(
-        (1 - _m) ** 2 - (1 - _Q) ** 2, (_Q - _m) * (2 - _m - _Q)))
+    examination.lemma(
+        "(1-u)² - (1-v)² = (v-u)(2-u-v) >= 0 for u <= v <= 1",
+        _holds((1 - _m) ** 2 - (1 - _Q) ** 2, (_Q - _m) * (2 - _m - _Q)),
+    )
     # 1-ρ^T >= 1-ρ: with ρ = 1/(1+y), (1-ρ^T)/(1-ρ) is a geometric sum that starts with 1.
-    examination.lemma("1-ρ^T = (1-ρ)(1 + ρΣ...)", _holds(
-        (1 - _rho ** (T + 1)), (1 - _rho) + _rho * (1 - _rho**T)))
+    examination.lemma(
+        "1-ρ^T = (1-ρ)(1 + ρΣ...)", _holds((1 - _rho ** (T + 1)), (1 - _rho) + _rho * (1 - _rho**T))
+    )
     # So C_0 is the value of the bound at T = 1, divided by ρ².
     bound = _EW * _rho ** (2 * T) / (1 - _rho**T) ** 2
     examination.identity("C₀ρ² is the bound at T = 1", bound.subs(T, 1), C0 * _rho**2)
@@ -421,8 +430,10 @@ def derivative_at_points(rate: sympy.Expr, case: Law, examination: Examination) 
     middle = -2 / (case.lower + case.upper)
     depth = 4000
     for at_beta, active in (
-        (Fraction(-33, 100), case.upper), (Fraction(-39, 100), case.upper),
-        (Fraction(-27, 100), case.lower), (Fraction(-1, 10), case.lower),
+        (Fraction(-33, 100), case.upper),
+        (Fraction(-39, 100), case.upper),
+        (Fraction(-27, 100), case.lower),
+        (Fraction(-1, 10), case.lower),
     ):
         assert (at_beta < middle) == (active == case.upper)
         found = profile(case, at_beta, depth, 12)
@@ -509,9 +520,11 @@ def limit_of_minimum(
     limits = [compiled(part, EXACT)(values, False) for part in formula]
     for depth in depths:
         found = beta_star(case, depth, 15)
-        allowed = Fraction(2 * (3 * depth).bit_length(), depth) * (case.upper - case.lower) / (
-            case.upper + case.lower
-        ) ** 2
+        allowed = (
+            Fraction(2 * (3 * depth).bit_length(), depth)
+            * (case.upper - case.lower)
+            / (case.upper + case.lower) ** 2
+        )
         for name, value, limit in zip(
             ("α*_T", "β*_T"), (found.alpha, found.beta), limits, strict=True
         ):
@@ -519,7 +532,9 @@ def limit_of_minimum(
             nearest = min(abs(value.lower - limit), abs(value.upper - limit))
             verdict = True if gap <= allowed else (False if nearest > allowed else None)
             examination.decide(
-                f"|{name} - limit| at T = {depth}", verdict, f"{float(gap):.3g} <= {float(allowed):.3g}"
+                f"|{name} - limit| at T = {depth}",
+                verdict,
+                f"{float(gap):.3g} <= {float(allowed):.3g}",
             )
     return examination.evidence(f"T in {depths}")
 
@@ -609,8 +624,12 @@ _WRONG_THREE = {
 }
 
 
-@ODD.check("weights cancel", PROVED, formula=_THREE, controls={
-    key: _WRONG_THREE[key] for key in ("a²+ab+b²", "-2/(a+b)")})
+@ODD.check(
+    "weights cancel",
+    PROVED,
+    formula=_THREE,
+    controls={key: _WRONG_THREE[key] for key in ("a²+ab+b²", "-2/(a+b)")},
+)
 def weights_cancel(three: sympy.Expr, examination: Examination) -> Evidence:
     x = sympy.Symbol("x")
     pa, pb = sympy.symbols("pi_a pi_b", positive=True)
@@ -618,15 +637,24 @@ def weights_cancel(three: sympy.Expr, examination: Examination) -> Evidence:
     loss = (Sa - Sb) ** 2 / (pa * Sa**2 + pb * Sb**2)
     sa, sb, da, db = sympy.symbols("s_a s_b d_a d_b", real=True)
     slope = sympy.diff(loss, x).subs({Sa.diff(x): da, Sb.diff(x): db}).subs({Sa: sa, Sb: sb})
-    examination.lemma("F' ∝ (S_a-S_b)(π_aS_a+π_bS_b)(S_bS_a'-S_aS_b')", _holds(
-        slope, 2 * (sa - sb) * (pa * sa + pb * sb) * (sb * da - sa * db)
-        / (pa * sa**2 + pb * sb**2) ** 2))
+    examination.lemma(
+        "F' ∝ (S_a-S_b)(π_aS_a+π_bS_b)(S_bS_a'-S_aS_b')",
+        _holds(
+            slope,
+            2
+            * (sa - sb)
+            * (pa * sa + pb * sb)
+            * (sb * da - sa * db)
+            / (pa * sa**2 + pb * sb**2) ** 2,
+        ),
+    )
     at_three = sympy.expand(sympy.cancel(theory.S(sympy.Integer(3))))
     wronskian = at_three.subs(Z, a) * sympy.diff(at_three, beta).subs(Z, b)
     wronskian -= at_three.subs(Z, b) * sympy.diff(at_three, beta).subs(Z, a)
     examination.identity(
         "T = 3: S_aS_b' = S_bS_a'",
-        sympy.expand(wronskian.subs(beta, three) / (a * b * (b - a))), sympy.Integer(0),
+        sympy.expand(wronskian.subs(beta, three) / (a * b * (b - a))),
+        sympy.Integer(0),
     )
     return examination.evidence("every odd T (the equation), T = 3 in closed form, all weights")
 
@@ -647,8 +675,10 @@ def odd_enclosures(three: sympy.Expr, case: TwoPoint, examination: Examination) 
     for depth in (5, 11):
         other = TwoPoint(case.lower, case.upper, "1/7")
         examination.equal(
-            f"β*_{depth} for two weights", beta_star(case, depth, 25).beta,
-            beta_star(other, depth, 25).beta, 25,
+            f"β*_{depth} for two weights",
+            beta_star(case, depth, 25).beta,
+            beta_star(other, depth, 25).beta,
+            25,
         )
     return examination.evidence("25 digits, T = 3, 5, 11")
 
@@ -667,7 +697,10 @@ PARITY = Claim(
 _parity = sympy.Symbol("s", real=True)
 _root = sympy.sqrt((a - 1) / (b - 1))
 _PARITY = (
-    -(b - a) * (b - 1) * (b * _root + _parity * a) * (_parity - _root)
+    -(b - a)
+    * (b - 1)
+    * (b * _root + _parity * a)
+    * (_parity - _root)
     / (2 * a * b * (a + b) ** 2 * _EW)
 )
 
@@ -703,5 +736,18 @@ def both_parities(limit: sympy.Expr, case: Law, examination: Examination) -> Evi
 
 
 claims = [
-    PROFILE, STATION, G1, G1_ONE, G23, G4, G6, DOSSIER, G8, T63, SMALL, EVEN, ODD, PARITY,
+    PROFILE,
+    STATION,
+    G1,
+    G1_ONE,
+    G23,
+    G4,
+    G6,
+    DOSSIER,
+    G8,
+    T63,
+    SMALL,
+    EVEN,
+    ODD,
+    PARITY,
 ]

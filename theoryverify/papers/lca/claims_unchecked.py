@@ -9,11 +9,17 @@ _NOT_YET = "no check is written yet"
 claims = [
     Claim(f"lca.{key}", place, statement, title=title, not_checked=_NOT_YET)
     for key, place, statement, title in (
-        ("6.2.flow", "Theorem 6.2, item 1; Lemma F.2",
-         r"\dot\alpha=-R_T'(\alpha)\ \Rightarrow\ \alpha(t)\to\alpha^*_T",
-         "gradient flow on R_T converges to α*_T from any start"),
-        ("H.5", "Appendix H, (H.1)-(H.5)",
-         r"\mathbb E[(\hat y_q-\langle w,x_q\rangle)^2\mid G_\delta]\le \text{bias}+\text{variance}",
-         "finite context and depth"),
+        (
+            "6.2.flow",
+            "Theorem 6.2, item 1; Lemma F.2",
+            r"\dot\alpha=-R_T'(\alpha)\ \Rightarrow\ \alpha(t)\to\alpha^*_T",
+            "gradient flow on R_T converges to α*_T from any start",
+        ),
+        (
+            "H.5",
+            "Appendix H, (H.1)-(H.5)",
+            r"\mathbb E[(\hat y_q-\langle w,x_q\rangle)^2\mid G_\delta]\le \text{bias}+\text{variance}",
+            "finite context and depth",
+        ),
     )
 ]

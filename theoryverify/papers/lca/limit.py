@@ -77,7 +77,10 @@ def _bracket(law: Law, depth: int, epsilon: Fraction | None, digits: int) -> Bra
         if low is None or high is None:
             raise UndecidedError(f"no mass of {law} was certified near an end of its support")
         return Bracket(
-            law, depth, choices[low[0]], choices[high[0]],
+            law,
+            depth,
+            choices[low[0]],
+            choices[high[0]],
             Enclosure(low[1].lower(), high[1].upper()),
         )
 
@@ -88,8 +91,10 @@ def ratio(law: Law) -> Fraction:
 
 
 def _upper_end(law: Law, depth: int, mean: arb, epsilon: Fraction) -> arb | None:
-    mass = _mass_at(law, law.upper) if epsilon == 0 else law.expect(
-        theory.signal_share(), on=(law.upper - epsilon, None)
+    mass = (
+        _mass_at(law, law.upper)
+        if epsilon == 0
+        else law.expect(theory.signal_share(), on=(law.upper - epsilon, None))
     )
     if not mass > 0:
         return None
@@ -98,8 +103,10 @@ def _upper_end(law: Law, depth: int, mean: arb, epsilon: Fraction) -> arb | None
 
 
 def _lower_end(law: Law, depth: int, mean: arb, epsilon: Fraction) -> arb | None:
-    mass = _mass_at(law, law.lower) if epsilon == 0 else law.expect(
-        theory.signal_share(), on=(None, law.lower + epsilon)
+    mass = (
+        _mass_at(law, law.lower)
+        if epsilon == 0
+        else law.expect(theory.signal_share(), on=(None, law.lower + epsilon))
     )
     if not mass > 0:
         return None

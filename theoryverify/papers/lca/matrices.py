@@ -19,7 +19,9 @@ def vanishes(expression: Any) -> bool:
     1 x 1 words are their own transposes, and scalar factors of that kind inside a word are moved to
     the front. ``False`` means that the words do not cancel: then some matrices tell them apart.
     """
-    expanded = sympy.expand(expression).doit() if not isinstance(expression, ZeroMatrix) else expression
+    expanded = (
+        sympy.expand(expression).doit() if not isinstance(expression, ZeroMatrix) else expression
+    )
     expanded = _expand(expanded)
     if isinstance(expanded, ZeroMatrix) or expanded == 0:
         return True

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
+from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.lca import assumptions, theory
@@ -43,7 +44,7 @@ def best_one_layer(law: Law, digits: int = 30) -> OneLayer:
     """
     law = assumptions.require(law)
     digits = positive_integer(digits, "digits", most=2000)
-    share, z = theory.signal_share(), theory.Z
+    share, z = theory.signal_share(), Z
     with precision(bits_for(digits) + 64):
         first, second = law.expect(share * z), law.expect(share * z**2)
         excess = law.expect(share) - first**2 / second
@@ -61,7 +62,9 @@ def best_by_direction(parts: list[tuple[Exact, Law]], digits: int = 30) -> Enclo
         raise InputError("at least one axis is needed")
     weights = [rational(weight, "weight") for weight, _ in parts]
     if min(weights) <= 0 or sum(weights) != 1:
-        raise InputError(f"the weights {', '.join(map(str, weights))} must be positive and sum to 1")
+        raise InputError(
+            f"the weights {', '.join(map(str, weights))} must be positive and sum to 1"
+        )
     with precision(bits_for(digits) + 64):
         total = ball(0)
         for weight, (_, law) in zip(weights, parts, strict=True):

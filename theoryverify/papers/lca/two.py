@@ -164,6 +164,7 @@ def interior_sign(law: Law, depth: int) -> int | None:
 
 def loss_over(law: Law, beta: arb, depth: int) -> arb:
     """``F_T`` over a ball of β that may contain 0: ``E[W] - B²/A``, S summed without division."""
+
     def w(z: Any) -> Any:
         return LinearPower(weight_polynomial(), 1, 0, 0, pole=1)(z)
 
