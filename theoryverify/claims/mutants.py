@@ -14,7 +14,7 @@ import sympy
 
 from theoryverify.exact.identities import decide_identity
 
-MAXIMUM = 24
+MAXIMUM = 16
 
 
 def mutants(formula: Any, maximum: int = MAXIMUM) -> list[tuple[str, Any]]:
