@@ -141,8 +141,28 @@ class Chain:
         return Slopes(along, square, excess)
 
 
+@dataclass(frozen=True)
+class Offsets:
+    """How far a *wrong* chain is from the right one: what negative controls draw.
+
+    ``labels, across, down`` are added to the degrees of freedom of ``|u|²``, of the part of ``a_j²``
+    across m, and of ``b_j²``; ``spike`` multiplies m's share in the first vector.
+    """
+
+    labels: int = 0
+    across: int = 0
+    down: int = 0
+    spike: float = 1.0
+
+
 def sample_chain(
-    z: Any, dim: int, context: int, depth: int, *, rng: np.random.Generator | int | None = None
+    z: Any,
+    dim: int,
+    context: int,
+    depth: int,
+    *,
+    rng: np.random.Generator | int | None = None,
+    offsets: Offsets = Offsets(),
 ) -> Chain:
     """Draw the Krylov chain of prompts, exact in law for any d and L.
 
@@ -164,6 +184,8 @@ def sample_chain(
         d, L (at most 10^15) and T (at most 10^6); the chain has ``K = min(T, d, L)`` vectors.
     rng : Generator, int or None
         As for ``numpy.random.default_rng``.
+    offsets : Offsets
+        Left alone, the law is exact.
 
     Returns
     -------
@@ -186,13 +208,13 @@ def sample_chain(
         return 2 * generator.standard_gamma(max(degrees, 0) / 2, size=count)
 
     a_square, b_square, spike = (np.empty((length, count)) for _ in range(3))
-    size_u, rest = np.sqrt(chi_square(context)), np.sqrt(at - 1)
+    size_u, rest = np.sqrt(chi_square(context + offsets.labels)), np.sqrt(at - 1)
     for j in range(length):
         along = generator.standard_normal(count)
         if j == 0:
-            along += size_u * rest
-        across = chi_square(dim - 1 - j)
-        b_square[j] = chi_square(context - 1 - j)
+            along += offsets.spike * size_u * rest
+        across = chi_square(dim - 1 - j + offsets.across)
+        b_square[j] = chi_square(context - 1 - j + offsets.down)
         a_square[j] = along**2 + across
         a = np.sqrt(a_square[j])
         spike[j] = rest * (along / a)

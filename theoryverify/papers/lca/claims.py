@@ -9,6 +9,7 @@ from theoryverify.claims import Claim
 from theoryverify.papers.lca import (
     claims_context,
     claims_depth,
+    claims_finite,
     claims_one_layer,
     claims_setting,
     claims_stack,
@@ -23,5 +24,6 @@ claims: list[Claim] = [
     *claims_context.claims,
     *claims_depth.claims,
     *claims_two.claims,
+    *claims_finite.claims,
     *claims_unchecked.claims,
 ]

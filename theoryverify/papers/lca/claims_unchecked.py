@@ -15,11 +15,5 @@ claims = [
             r"\dot\alpha=-R_T'(\alpha)\ \Rightarrow\ \alpha(t)\to\alpha^*_T",
             "gradient flow on R_T converges to α*_T from any start",
         ),
-        (
-            "H.5",
-            "Appendix H, (H.1)-(H.5)",
-            r"\mathbb E[(\hat y_q-\langle w,x_q\rangle)^2\mid G_\delta]\le \text{bias}+\text{variance}",
-            "finite context and depth",
-        ),
     )
 ]

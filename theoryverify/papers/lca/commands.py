@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
+from theoryverify.papers.lca import commands_finite
 
 if TYPE_CHECKING:
     from theoryverify.exact.laws import Law
@@ -115,4 +116,5 @@ commands = (
             alpha_star),
     Command("loss", "enclose the population loss, its gradient and the Bayes risk",
             _configure_loss, loss),
+    *commands_finite.commands,
 )

@@ -85,7 +85,7 @@ def _exact(law: Law, sizes: dict[str, int], alpha: Any, beta: Any) -> dict[str, 
     depth = sizes["depth"]
     if depth <= MAX_EXACT_DEPTH:
         _, excess = finite_risk(law, **sizes, alpha=alpha, beta=beta, digits=15)
-        return {"excess": excess.to_json(), "how": "Wishart moments"}
+        return {"excess": excess.to_json(16), "how": "Wishart moments"}
     if depth > _EXACT_SCALAR_DEPTH:
         return None
     if sizes["dim"] == 1:
@@ -95,9 +95,9 @@ def _exact(law: Law, sizes: dict[str, int], alpha: Any, beta: Any) -> dict[str, 
             law, context=sizes["context"], depth=depth, alpha=alpha, beta=beta, digits=15
         )
         return {
-            "excess": moments.mean.to_json(),
-            "bias": moments.bias.to_json(),
-            "noise": moments.noise.to_json(),
+            "excess": moments.mean.to_json(16),
+            "bias": moments.bias.to_json(16),
+            "noise": moments.noise.to_json(16),
             "relative_deviation": moments.relative_deviation,
             "bias_relative_deviation": moments.bias_relative_deviation,
             "how": "Gamma moments",
@@ -107,7 +107,7 @@ def _exact(law: Law, sizes: dict[str, int], alpha: Any, beta: Any) -> dict[str, 
     from theoryverify.papers.lca.explosion import excess_at_least
 
     least = excess_at_least(law, context=sizes["context"], depth=depth, alpha=alpha)
-    return {"excess_at_least": least.to_json(), "how": "Jensen's inequality, for every d"}
+    return {"excess_at_least": least.to_json(16), "how": "Jensen's inequality, for every d"}
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
 from theoryverify.exact.integrands import Z
-from theoryverify.papers.lca import derivations_appendices, theory
+from theoryverify.papers.lca import derivations_appendices, derivations_finite, theory
 from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, T, a, alpha, b, beta, zeta
 
@@ -117,4 +117,5 @@ derivations = (
     *derivations_appendices.derivations[:2],
     Derivation("lca_limit", "The limit of α*_T, squeezed for every depth", limit),
     *derivations_appendices.derivations[2:],
+    *derivations_finite.derivations,
 )

@@ -21,7 +21,7 @@ from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.exact.roots import Slope, decreasing_root
-from theoryverify.papers.lca.finite_scalar import MAX_SCALAR_DEPTH, scalar_moments
+from theoryverify.papers.lca.finite_scalar import MAX_SCALAR_DEPTH, scalar_mean
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def excess_at_least(
         For sizes out of range; the depth goes up to 1000.
     """
     depth = positive_integer(depth, "depth", most=MAX_SCALAR_DEPTH)
-    found = scalar_moments(law, context=context, depth=depth, alpha=alpha, digits=digits).bias
+    found, _ = scalar_mean(law, context=context, depth=depth, alpha=alpha, digits=digits)
     if depth % 2 == 0:
         return found
     with precision(bits_for(digits) + 32):

@@ -44,7 +44,7 @@ class ChainDegrees:
     labels: sympy.Expr = L
     across: sympy.Expr = d - j
     down: sympy.Expr = L - j
-    spike: sympy.Expr = sympy.Integer(1)  # noqa: RUF009 (immutable)
+    spike: sympy.Expr = sympy.Integer(1)
 
 
 CHAIN = ChainDegrees()
@@ -92,9 +92,27 @@ def prompt_moments(
     return _prompt_moments(depth, setting, degrees)
 
 
+def prompt_moments_at(
+    depth: int, at: dict[sympy.Symbol, sympy.Expr], degrees: ChainDegrees = CHAIN
+) -> PromptMoments:
+    """The same at given d, L, α, β (see :func:`prompt_point`): polynomials in M alone, faster.
+
+    Raises
+    ------
+    InputError
+        For a depth above 3.
+    """
+    depth = positive_integer(depth, "depth", most=MAX_EXACT_DEPTH)
+    return _moments_of(_SymbolicChain(depth, theory.PAPER, degrees, at))
+
+
 @lru_cache(maxsize=32)
 def _prompt_moments(depth: int, setting: theory.Setting, degrees: ChainDegrees) -> PromptMoments:
-    chain = _SymbolicChain(depth, setting, degrees)
+    return _moments_of(_SymbolicChain(depth, setting, degrees))
+
+
+def _moments_of(chain: _SymbolicChain) -> PromptMoments:
+    setting = chain.setting
     along, square = chain.along(), chain.square()
     first, second, length = (chain.mean(p) for p in (along, along**2, square))
     risk = setting.variance_u * (1 - 2 * first + second) + setting.variance_noise * length
@@ -307,7 +325,7 @@ def finite_risk(
     0.095590164205[21, 22]
     """
     point = prompt_point(dim, context, alpha, beta)
-    polynomial = sympy.Poly(prompt_moments(depth).risk.subs(point).subs(M, Z - 1), Z)
+    polynomial = sympy.Poly(prompt_moments_at(depth, point).risk.subs(M, Z - 1), Z)
     with precision(bits_for(positive_integer(digits, "digits", most=2000)) + 64):
         risk = mean_of_polynomial(law, polynomial)
         return Enclosure.of(risk), Enclosure.of(risk - law.expect(theory.noise_share()))

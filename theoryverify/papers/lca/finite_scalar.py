@@ -112,30 +112,72 @@ def scalar_moments(
     >>> print(found.bias)
     1003096731.8[79, 85]
     """
+    terms, size, depth, target = _prepared(context, depth, alpha, beta, digits)
+    bias, noise = terms
+    # (power of W, polynomial in t) of each summand.
+    values = _means(
+        law,
+        size,
+        depth,
+        target,
+        [
+            [(1, bias)],
+            [(0, noise)],
+            [(2, bias**2)],
+            [(2, bias**2), (1, 6 * bias * noise), (0, 3 * noise**2)],
+        ],
+    )
+    return ScalarMoments(*values)
+
+
+def scalar_mean(
+    law: Law,
+    *,
+    context: int,
+    depth: int,
+    alpha: Exact,
+    beta: Exact | None = None,
+    digits: int = 20,
+) -> tuple[Enclosure, Enclosure]:
+    """Bias and noise alone: half the degree of :func:`scalar_moments`, and much faster.
+
+    Parameters, errors and units are those of :func:`scalar_moments`.
+    """
+    terms, size, depth, target = _prepared(context, depth, alpha, beta, digits)
+    bias, noise = _means(law, size, depth, target, [[(1, terms[0])], [(0, terms[1])]])
+    return bias, noise
+
+
+def _prepared(
+    context: int, depth: int, alpha: Exact, beta: Exact | None, digits: int
+) -> tuple[tuple[fmpq_poly, fmpq_poly], int, int, int]:
+    """``A²`` and ``tP²/L``, then L, T and the bits to reach."""
     context = positive_integer(context, "context", most=10**15)
     depth = positive_integer(depth, "depth", most=MAX_SCALAR_DEPTH)
     step = rational(alpha, "alpha")
     mix = -step if beta is None else rational(beta, "beta")
     target = bits_for(positive_integer(digits, "digits", most=2000)) + 8
     P, A = stack_polynomials(step, mix, depth)
-    t, inverse = fmpq_poly([0, 1]), to_fmpq(Fraction(1, context))
-    bias, noise = A**2, t * P**2 * inverse
-    # (power of W, polynomial in t) of each term.
-    wanted: list[list[tuple[int, fmpq_poly]]] = [
-        [(1, bias)],
-        [(0, noise)],
-        [(2, bias**2)],
-        [(2, bias**2), (1, 6 * bias * noise), (0, 3 * noise**2)],
-    ]
-    bits = target + 16 * depth + 64
+    noise = fmpq_poly([0, 1]) * P**2 * to_fmpq(Fraction(1, context))
+    return (A**2, noise), context, depth, target
+
+
+def _means(
+    law: Law,
+    context: int,
+    depth: int,
+    target: int,
+    wanted: list[list[tuple[int, fmpq_poly]]],
+) -> list[Enclosure]:
+    bits = target + 8 * depth + 64
     for _ in range(_ATTEMPTS):
         with precision(bits):
             table = _Moments(law, context)
             values = [sum((table.mean(w, p) for w, p in terms), arb(0)) for terms in wanted]
             if all(accuracy(value) >= target or value.is_zero() for value in values):
-                return ScalarMoments(*(Enclosure.of(value) for value in values))
+                return [Enclosure.of(value) for value in values]
         bits *= 2
-    raise UndecidedError(f"the moments at T = {depth}, L = {context} did not reach {digits} digits")
+    raise UndecidedError(f"the moments at T = {depth}, L = {context} did not reach {target} bits")
 
 
 class _Moments:

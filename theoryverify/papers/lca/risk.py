@@ -231,7 +231,7 @@ def _cautions(setup: Setup, prompts: int) -> Iterator[str]:
     reach = setup.alpha * setup.upper if setup.beta == -setup.alpha else -setup.beta * setup.upper
     name = "alpha·Zmax" if setup.beta == -setup.alpha else "-beta·Zmax"
     if reach >= 2:
-        yield f"{name} = {reach:.6g} is at least 2: the iteration diverges with depth"
+        yield f"{name} = {reach:.6g} is at least 2: outside (H.4), the iteration does not contract"
     elif reach <= 0:
         yield f"{name} = {reach:.6g} is not positive: the iteration does not contract"
     if prompts < _FEW:
@@ -296,6 +296,6 @@ def _exact_second_moment(law: Law, setup: Setup) -> float:
         *(sympy.nsimplify(x, rational=True) for x in (setup.alpha, setup.beta)),
     )
     second = finite.second_moment_of_risk(setup.depth, at)
-    first = finite.prompt_moments(setup.depth).risk.subs(at)
+    first = finite.prompt_moments_at(setup.depth, at).risk
     given_z = (second - 2 * first / Z + 1 / Z**2).subs(M, Z - 1)
     return float(law.expect(sympy.expand(given_z), "float64"))
