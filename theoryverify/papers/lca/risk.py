@@ -1,8 +1,9 @@
 """The finite-context risk by exact-in-law simulation, for any d and L. NumPy alone.
 
-Each prompt is a Krylov chain (:mod:`theoryverify.simulate.exact_law`); the query and the label's
-noise are averaged out, and the infinite-context loss of the same Z, whose mean is known to the
-last digit, serves as control variate: what is left to chance is the effect of finite context.
+Each prompt is a Krylov chain (:mod:`theoryverify.simulate.exact_law`); the query and its noise are
+averaged out. The infinite-context loss of the same Z, whose mean is known to the last digit, serves
+as control variate together with the first-order fluctuations of the context, whose mean is 0: what
+is left to chance is the second-order effect of finite context.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.lca import assumptions, kernels
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.reliability import SHARE, Setup, cells_of, unseen_tail
-from theoryverify.simulate.exact_law import MAX_DEPTH, MAX_SIZE, sample_chain
+from theoryverify.simulate.exact_law import MAX_DEPTH, MAX_SIZE, Chain, sample_chain
 
 Floats = NDArray[np.float64]
 
@@ -156,21 +157,35 @@ def finite_context_risk(
 def _blocks(
     law: Law, setup: Setup, prompts: int, generator: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
-    """The excess risk of each prompt, and the infinite-context loss of its Z."""
-    tied = setup.beta == -setup.alpha
-    form = "tied" if tied else "sum"
+    """The excess risk of each prompt, and a quantity close to it with the known mean ``ℓ_T``."""
     for start in range(0, prompts, _BLOCK):
         z = law.sample(min(_BLOCK, prompts - start), rng=generator)
         chain = sample_chain(z, setup.dim, setup.context, setup.depth, rng=generator)
         with np.errstate(over="ignore", invalid="ignore"):
             excess = chain.slopes(setup.alpha, setup.beta, setup.depth).excess
-            residual = kernels.residual(z, setup.alpha, setup.beta, setup.depth, form=form)
-            yield excess, (z - 1) / z * residual**2
+            yield excess, _control(chain, setup)
+
+
+def _control(chain: Chain, setup: Setup) -> Floats:
+    """``W A² - 2A(P c_1 + |m|² P' c_2)``: the infinite-context loss and the first-order effect of L.
+
+    ``P(Z) = αG(1+βZ)`` is the stack's polynomial on the spike and ``A = 1 - ZP(Z)``. Given Z,
+    ``c_1 = m·Xy/L - |m|²`` and ``c_2 = q_1ᵀΣ̂q_1 - Z - (d-1)/L`` have mean 0, since
+    ``E a_1² = L|m|² + d`` and ``E b_1² = L-1``. So the mean is ``E[W A²]`` whatever the factors are.
+    """
+    z = chain.z
+    form = "tied" if setup.beta == -setup.alpha else "sum"
+    A = kernels.residual(z, setup.alpha, setup.beta, setup.depth, form=form)
+    total, slope = kernels.geometric_sum(1 + setup.beta * z, setup.depth)
+    P, P_slope = setup.alpha * total, setup.alpha * setup.beta * slope
+    c1 = chain.start * chain.spike[0] - (z - 1)
+    c2 = chain.diagonal[0] - z - (setup.dim - 1) / setup.context
+    return np.asarray((z - 1) / z * A**2 - 2 * A * (P * c1 + (z - 1) * P_slope * c2))
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Sums over prompts of ``D = e - ℓ(Z)`` and of ``e²``."""
+    """Over prompts: mean and deviation of ``D = e - control``, and the mean of ``e²``."""
 
     mean: float
     deviation: float
@@ -180,8 +195,8 @@ class _Sample:
     def of(cls, blocks: Iterator[tuple[Floats, Floats]]) -> _Sample:
         count, mean, squares, second = 0, 0.0, 0.0, 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            for excess, loss in blocks:
-                difference, size = excess - loss, excess.size
+            for excess, control in blocks:
+                difference, size = excess - control, excess.size
                 here = float(difference.mean())
                 shift = here - mean
                 # Two samples' means and sums of squares, joined (Chan, Golub and LeVeque).
