@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from flint import ctx
+
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, precision
 from theoryverify.exact.rationals import positive_integer
@@ -106,7 +108,7 @@ def _piece(
     half = min(_short(half), abs(end - start) / 2)
     for _ in range(200):
         middle = end - direction * half
-        with precision(64):  # the disc needs a yes or no, not digits
+        with precision(max(64, ctx.prec // 2)):  # the disc needs a yes or no, not digits
             centre = ball(middle)
             slow = speed.at(centre)
             spread = speed.variation(centre, 2 * ball(half))
@@ -122,7 +124,7 @@ def _gauss(
     speed: Speed, middle: Fraction, half: Fraction, bound: arb, total: arb, digits: int
 ) -> arb:
     width = ball(half)
-    # Pieces that matter less need fewer digits; this is a choice of G, the bound below is the proof.
+    # Pieces that matter less need fewer digits. This only chooses G; the bound below is the proof.
     share = float((total / (2 * width * bound) + 1).log().mid()) / math.log(10)
     wanted = max(digits + 1.5 - share, 0)
     count = max(2, math.ceil((wanted * math.log(10) + math.log(8)) / (2 * _LOG_RHO)))
@@ -136,8 +138,6 @@ def _gauss(
 
 
 def _rule(count: int) -> list[tuple[arb, arb]]:
-    from flint import ctx
-
     return _rule_at(count, ctx.prec)
 
 
@@ -154,10 +154,9 @@ def _positive(value: arb, where: Fraction) -> arb:
 
 def _short(value: Fraction) -> Fraction:
     """A dyadic number just below a positive one, so that denominators do not grow."""
-    numerator, denominator = value.numerator, value.denominator
-    shift = denominator.bit_length() - numerator.bit_length() + 24
-    scaled = (numerator << shift) // denominator if shift >= 0 else numerator // (denominator << -shift)
-    return Fraction(scaled, 1 << shift) if shift >= 0 else Fraction(scaled << -shift)
+    shift = value.denominator.bit_length() - value.numerator.bit_length() + 24
+    unit = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
+    return (value / unit).__floor__() * unit
 
 
 def arrival(
@@ -170,8 +169,7 @@ def arrival(
     speed : Speed
     start : Fraction
     rest : Fraction
-        A point on the far side of which the flow is not at ``time``, with positive speed there
-        (an end of the enclosure of the rest point that faces the start).
+        A point just before the rest point, up to which the speed is positive.
     time : Fraction
         Positive.
     digits : int
@@ -180,19 +178,26 @@ def arrival(
     Raises
     ------
     InputError
-        If the flow passes ``rest`` before ``time``.
+        If at ``time`` the flow cannot be told from ``rest`` with that many digits.
     UndecidedError
         If no two points around the answer could be certified.
     """
     if time <= 0:
         raise InputError(f"time = {time} must be positive")
-    if passage_time(speed, start, rest, 4).less_than(time):
-        raise InputError(
-            f"after time {float(time)} the flow is nearer to its rest point than {float(rest)}; "
-            "ask for fewer digits"
-        )
     direction = 1 if rest > start else -1
-    near, far = start, rest
+    near, far = start, start
+    gap = abs(rest - start)
+    while True:  # halve the logarithm of the way that is left until the flow is behind
+        gap = gap / 4
+        if gap * Fraction(10) ** digits < abs(rest):
+            raise InputError(
+                f"after time {float(time)} the flow is {float(rest)} to {digits} digits; "
+                "ask for more digits or an earlier time"
+            )
+        far = rest - direction * gap
+        if passage_time(speed, start, far, 4).less_than(time) is False:
+            break
+        near = far
     guess = (near + far) / 2
     for step in range(200):
         rough = min(digits + 3, 4 + 2 * step)

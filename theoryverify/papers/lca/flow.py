@@ -6,7 +6,7 @@ where the two end terms ``±r - xz`` that balance at α*_T come out to full rela
 the clocks cancel; so T = 1000 is no harder than T = 1.
 
 Two integrators with two clocks are run: Radau in float64 on the flow of ``(1/2T) log R_T``, and
-extrapolation in multiple precision on the clock ``ds = R_T'' dt``. Neither proves anything; both
+collocation in multiple precision on the clock ``ds = R_T'' dt``. Neither proves anything; both
 ends are judged by the enclosure of α*_T.
 """
 
@@ -19,10 +19,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import ctx
 
-from theoryverify.exact.balls import Enclosure, arb, ball, precision
+from theoryverify.exact.balls import Enclosure, accuracy, arb, ball, precision
+from theoryverify.exact.densities import Uniform
 from theoryverify.exact.integrands import LinearPower
-from theoryverify.exact.laws import Law
+from theoryverify.exact.laws import Discrete, Law, Mixture
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.flow import (
     CURVATURE,
@@ -37,11 +39,13 @@ from theoryverify.flow import (
 from theoryverify.flow import gradient_flow as follow
 from theoryverify.papers.lca import assumptions
 from theoryverify.papers.lca.alpha_star import alpha_star
-from theoryverify.papers.lca.kernels import tied_integrands, weight_polynomial
-from theoryverify.papers.lca.training_time import TrainingTime, hessian_integrand, time_to_level
+from theoryverify.papers.lca.kernels import weight_polynomial
+from theoryverify.papers.lca.training_time import TrainingTime, time_to_level
 
 MAX_DEPTH = 100_000
 DEFAULT_START = "0.02"
+FLOAT_DIGITS = 10
+"""Digits of the collocation run for laws without elementary expectations."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,8 @@ def gradient_flow(
     level : exact number, optional
         F: also enclose the time to reach ``F·α*_T``.
     digits : int
-        Digits of the multiple-precision run, of the limit and of the time; 5 to 100.
+        Digits of the multiple-precision run (see :func:`run`), of the limit and of the time; 5 to
+        100.
 
     Raises
     ------
@@ -120,7 +125,8 @@ def gradient_flow(
     begin = rational(alpha0, "alpha0")
     time = time_to_level(law, depth, begin, level, digits) if level is not None else None
     limit = alpha_star(law, depth, digits).enclosure
-    runs = (run(law, depth, begin), run(law, depth, begin, method="extrapolation", digits=digits))
+    precise = run(law, depth, begin, method="collocation", digits=digits, watch_time=False)
+    runs = (run(law, depth, begin), precise)
     errors = tuple(_distance(result, limit) for result in runs)
     arrived = all(error <= 1e-10 for error in errors)
     return OneParameterFlow(law, depth, begin, limit, runs, errors, arrived, time)
@@ -134,9 +140,10 @@ def run(
     method: Method = "radau",
     clock: Clock | None = None,
     until: Any = None,
-    tolerance: float = 1e-11,
+    tolerance: float = 1e-8,
     digits: int = 30,
     loss: Callable[[Sequence[Any]], Jet] | None = None,
+    watch_time: bool = True,
     max_steps: int = 10_000,
 ) -> FlowResult:
     """One run of the flow, by one integrator and clock.
@@ -145,12 +152,15 @@ def run(
     ----------
     clock : Clock, optional
         Default: the flow of ``(1/2T) log R_T`` for ``"radau"``, ``ds = R_T'' dt`` for
-        ``"extrapolation"``. ``theoryverify.flow.TIME`` is the flow's own time, in which T above
+        ``"collocation"``. ``theoryverify.flow.TIME`` is the flow's own time, in which T above
         about 20 stalls.
     until : number, optional
         Where to stop on that clock.
     loss : callable, optional
         Another loss in the same coordinate, such as one without W: the negative controls.
+    digits : int
+        Of a ``"collocation"`` run; at most 10 for a law without elementary expectations, whose loss
+        is then evaluated in float64.
 
     Returns
     -------
@@ -169,14 +179,18 @@ def run(
         coordinates = Coordinates(lambda x: [rest + x[0]])
     else:
         used = clock or CURVATURE
-        start = [ball(begin - centre)]
-        target = loss or BallLoss(law, depth)
+        if closed_form(law):
+            target = loss or BallLoss(law, depth)
+        else:  # thousands of rigorous integrals would be slow: float64 values, and fewer digits
+            target = loss or _lifted(FloatLoss(law, depth, third=True))
+            digits = min(digits, FLOAT_DIGITS)
         coordinates = Coordinates(lambda x: [(ball(centre) + x[0]).mid()])
         with precision(4 * digits + 64):
             start = [ball(begin - centre).mid()]
     return follow(
         target, start, clock=used, coordinates=coordinates, until=until, method=method,
-        tolerance=tolerance, digits=digits, scale=rest, max_steps=max_steps,
+        tolerance=tolerance, digits=digits, scale=rest, watch_time=watch_time,
+        max_steps=max_steps,
     )
 
 
@@ -188,11 +202,14 @@ class FloatLoss:
     ----------
     weighted : bool
         ``False`` leaves ``W`` out of the loss: a different flow, with a different limit.
+    third : bool
+        Whether the third derivative is computed as well.
     """
 
     law: Law
     depth: int
     weighted: bool = True
+    third: bool = False
 
     def __call__(self, x: Sequence[float]) -> Jet:
         T, total = self.depth, float(self.law.lower + self.law.upper)
@@ -209,13 +226,17 @@ class FloatLoss:
 
         def mean(power_of_z: int, power_of_q: int) -> float:
             def integrand(z: Any) -> Any:
-                return self._w(z) * z**power_of_z * (q(z) / largest) ** power_of_q
+                return self._w(z) * z**power_of_z * _signed_power(q(z) / largest, power_of_q)
 
             return float(self.law.expect(integrand, "float64"))
 
         gradient = -2 * T * mean(1, 2 * T - 1) / largest
         hessian = 2 * T * (2 * T - 1) * mean(2, 2 * T - 2) / largest**2
-        return Jet(mean(0, 2 * T), [gradient], [[hessian]], 2 * T * math.log(largest))
+        third = None
+        if self.third and T > 1:
+            third = [-2 * T * (2 * T - 1) * (2 * T - 2) * mean(3, 2 * T - 3) / largest**3]
+        log_scale = 2 * T * math.log(largest)
+        return Jet(mean(0, 2 * T), [gradient], [[hessian]], log_scale, third)
 
     def _w(self, z: Any) -> Any:
         return LinearPower(weight_polynomial(), 1, 0, 0, pole=1)(z) if self.weighted else 0 * z + 1
@@ -231,22 +252,56 @@ class BallLoss:
 
     def __call__(self, x: Sequence[arb]) -> Jet:
         alpha = (ball(2 / (self.law.lower + self.law.upper)) + x[0]).mid()
-        if not self.weighted:
-            return self._without_w(alpha)
-        tied = tied_integrands(alpha, self.depth)
-        gradient = self.law.expect(tied.d_alpha)
-        hessian = self.law.expect(hessian_integrand(alpha, self.depth))
-        return Jet(lambda: self.law.expect(tied.excess).mid(), [gradient.mid()], [[hessian.mid()]])
+        T, weight = self.depth, weight_polynomial() if self.weighted else (0, 1)
+        n = 2 * T
+        value, first, second, third = (
+            LinearPower((*(0,) * power, *(factor * entry for entry in weight)), 1, -alpha, exponent)
+            for power, factor, exponent in (
+                (0, 1, n),
+                (0, -n, n - 1),
+                (1, n * (n - 1), n - 2),
+                (2, -n * (n - 1) * (n - 2), max(n - 3, 0)),
+            )
+        )
+        # The weight above is WZ: only the value itself has the pole 1/Z.
+        value = LinearPower(value.polynomial, 1, -alpha, n, pole=1)
+        return Jet(
+            lambda: self._mean(value),
+            [self._mean(first)],
+            [[self._mean(second)]],
+            trace_gradient=[self._mean(third)],
+        )
 
-    def _without_w(self, alpha: arb) -> Jet:
-        T = self.depth
-        parts = [
-            LinearPower((1,), 1, -alpha, 2 * T),
-            LinearPower((0, -2 * T), 1, -alpha, 2 * T - 1),
-            LinearPower((0, 0, 2 * T * (2 * T - 1)), 1, -alpha, 2 * T - 2),
-        ]
-        value, gradient, hessian = (self.law.expect(part).mid() for part in parts)
-        return Jet(value, [gradient], [[hessian]])
+    def _mean(self, integrand: LinearPower) -> arb:
+        """The expectation to nearly all bits: near α = 0 the uniform law's closed form cancels."""
+        wanted = bits = ctx.prec
+        for _ in range(6):
+            with precision(bits):
+                result = self.law.expect(integrand)
+            if result.is_zero() or accuracy(result) >= wanted - 16:
+                break
+            bits *= 2
+        return result.mid()
+
+
+def closed_form(law: Law) -> bool:
+    """Whether expectations of polynomials under the law are elementary, so that balls are cheap."""
+    if isinstance(law, Mixture):
+        return all(closed_form(part) for _, part in law.parts)
+    return isinstance(law, (Uniform, Discrete))
+
+
+def _lifted(loss: FloatLoss) -> Callable[[Sequence[Any]], Jet]:
+    """A float64 loss for an integrator that works on balls."""
+
+    def jet(x: Sequence[arb]) -> Jet:
+        low = loss([float(entry) for entry in x])
+        gradient = [arb(entry) for entry in low.gradient]
+        hessian = [[arb(entry) for entry in row] for row in low.hessian]
+        third = low.trace_gradient and [arb(entry) for entry in low.trace_gradient]
+        return Jet(arb(low.loss()), gradient, hessian, low.log_scale, third)
+
+    return jet
 
 
 def without_w(law: Law, depth: int, method: Method = "radau") -> Callable[[Sequence[Any]], Jet]:
@@ -267,6 +322,15 @@ def ascent(loss: Callable[[Sequence[Any]], Jet]) -> Callable[[Sequence[Any]], Je
         )
 
     return turned
+
+
+def _signed_power(base: Any, exponent: int) -> Any:
+    """``base**exponent`` for ``|base| <= 1``; NumPy's own power is slow for negative bases."""
+    if exponent < 5:
+        return base**exponent
+    with np.errstate(divide="ignore"):
+        size = np.exp(exponent * np.log(np.abs(base)))
+    return np.copysign(size, base) if exponent % 2 else size
 
 
 def _distance(result: FlowResult, limit: Enclosure) -> float:

@@ -232,7 +232,10 @@ def predicted_time(law: Law, depth: int, level: Exact, digits: int = 15) -> Encl
 
 
 def relaxation_time(law: Law, depth: int, digits: int = 15) -> Enclosure:
-    """``1/R_T''(α*_T)``: the time constant of the last approach, of order ``r^{-2T}/T`` for k = 0."""
+    """``1/R_T''(α*_T)``: the time constant of the last approach, of order ``r^{-2T}/T``.
+
+    That order is for densities that are positive at both ends of the support.
+    """
     law, depth = _check(law, depth)
     star = alpha_star(law, depth, digits + len(str(depth)) + 6).enclosure
     integrand = _hessian_integrand(star, depth, digits)
