@@ -15,6 +15,8 @@ from theoryverify.papers.lca import (
     claims_stack,
     claims_two,
     claims_unchecked,
+    claims_uniqueness,
+    claims_uniqueness_more,
 )
 
 claims: list[Claim] = [
@@ -24,6 +26,8 @@ claims: list[Claim] = [
     *claims_context.claims,
     *claims_depth.claims,
     *claims_two.claims,
+    *claims_uniqueness.claims,
+    *claims_uniqueness_more.claims,
     *claims_finite.claims,
     *claims_unchecked.claims,
 ]

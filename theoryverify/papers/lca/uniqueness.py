@@ -11,8 +11,6 @@ handled as symbols of their own by :mod:`theoryverify.exact.identities`. The div
 and ``1-x`` are exact: :data:`RECURSIONS` are the sums that the closed forms stand for.
 """
 
-# ruff: noqa: N802 (the names of the write-up in docs/uniqueness.md)
-
 from __future__ import annotations
 
 import sympy
@@ -101,3 +99,19 @@ RECURSIONS: tuple[tuple[str, sympy.Expr, sympy.Expr], ...] = (
     ("C_{T+1} = h_{T-2} + xy C_T", C(depth=T + 1), h(T - 2) + x * y * C()),
 )
 """The sums ``h, S, B, C`` in recursive form beside their closed forms: ``(name, left, right)``."""
+
+
+def paired_mean(
+    expression: sympy.Expr,
+    first: tuple[sympy.Symbol, sympy.Symbol],
+    second: tuple[sympy.Symbol, sympy.Symbol],
+    moments: dict[tuple[int, int], sympy.Expr],
+) -> sympy.Expr:
+    """``E E'`` of a polynomial in ``(v, w)`` and an independent copy ``(v', w')``.
+
+    Each monomial ``v^i w^j v'^k w'^n`` becomes ``moments[i, j] moments[k, n]``.
+    """
+    total = sympy.Integer(0)
+    for (i, j, k, n), coefficient in sympy.Poly(expression, *first, *second).terms():
+        total += coefficient * moments[i, j] * moments[k, n]
+    return total

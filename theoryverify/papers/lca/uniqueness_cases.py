@@ -11,8 +11,8 @@ the case named beside it (``ξ = -y``, and in (c), (d) ``η = -x``):
 ``y < 0 < ξ < x``       (g) for even T, (e, far) for odd T
 ======================  =======================================================
 
-Cases (d) and (e) ask for ``ξ < 1``; (c) and (f) do not, and in (g) ``ξ < x < 1`` by itself. So
-for even T the pair may lie anywhere below 1. ``T = 2`` has its own line.
+Cases (d) and (e) ask for ``ξ <= 1`` or ``ξ < 1``; (c) and (f) do not, and in (g) ``ξ < x < 1`` by
+itself. So for even T the pair may lie anywhere below 1. ``T = 2`` has its own line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from functools import lru_cache
 import sympy
 
 from theoryverify.exact.facts import Argument, Fact, Theorem, nonnegative, positive
-from theoryverify.papers.lca.uniqueness import Q, S, x, y
+from theoryverify.papers.lca.uniqueness import G, Q, R, S, x, y
 from theoryverify.papers.lca.uniqueness_lemmas import (
     EVEN,
     M3_G,
@@ -39,7 +39,7 @@ from theoryverify.papers.lca.uniqueness_lemmas import (
     h_positive,
     m,
     n,
-    odd_pair,
+    negative_pair,
     power_below_one,
     powers,
     powers_weak,
@@ -126,11 +126,20 @@ def case_c() -> Theorem:
 
 @lru_cache
 def case_d() -> Theorem:
-    """(d) ``x = -η``, ``y = -ξ``, ``0 < η < ξ < 1``, T odd >= 3.
+    """(d) ``x = -η``, ``y = -ξ``, ``0 < η < ξ <= 1``, T odd >= 3: :func:`both_negative` with M4."""
+    argument, (low, gap, bound, room) = negative_pair(nonnegative(1 - xi))
+    rise = argument.use(M4_R(), {}, low, gap, bound, room)
+    fact = argument.use(both_negative(), {}, low, gap, bound, rise)
+    return argument.conclude("case (d)", fact)
 
-    ``N/(S S') = T(ξ^{T-1}-η^{T-1})[M4: G] + (T-1)(ξ^T-η^T)[M4: |R|]``.
+
+@lru_cache
+def both_negative() -> Theorem:
+    """``x = -η``, ``y = -ξ``, ``0 < η < ξ``, T odd >= 3, and ``|R(-ξ)| > |R(-η)|``.
+
+    ``N/(S S') = T(ξ^{T-1}-η^{T-1})[M4: G] + (T-1)(ξ^T-η^T)[|R(-ξ)| - |R(-η)|]``.
     """
-    argument, (low, gap, room, bound) = odd_pair()
+    argument, (low, gap, bound, rise) = negative_pair(positive(R(-eta, ODD) - R(-xi, ODD)))
     high = argument.fact(xi, lambda low, g: low + g, low, gap)
     sums = [
         argument.fact(S(-p, ODD), lambda q, p: (1 + q) / (1 + p), argument.power(f, ODD), f)
@@ -145,12 +154,11 @@ def case_d() -> Theorem:
         ),
         bound, *sums,
         argument.use(powers(), {x: xi, y: eta, n: ODD - 1}, low, gap, even),
-        argument.use(M4_G(), {}, low, gap, room, bound),
+        argument.use(M4_G(), {}, low, gap, bound, rise),
         argument.use(powers(), {x: xi, y: eta, n: ODD}, low, gap, odd),
-        argument.use(M4_R(), {}, low, gap, room, bound),
-        gap,
+        rise, gap,
     )  # fmt: skip
-    return argument.conclude("case (d)", fact)
+    return argument.conclude("both negative, T odd", fact)
 
 
 # -- one positive and one negative argument -----------------------------------------------------
@@ -371,3 +379,46 @@ def case_g() -> Theorem:
         argument.power(mixed.xi, last), mixed.x, mixed.both,
     )  # fmt: skip
     return argument.conclude("case (g)", fact)
+
+
+@lru_cache
+def case_e_beyond() -> Theorem:
+    """``0 < x < 1 <= ξ``, ``y = -ξ``, T odd >= 3, where ``G(-ξ) >= 1 > G(x)`` (corollary 6)."""
+    argument = Argument(
+        positive(x), positive(1 - x), nonnegative(xi - 1), nonnegative(m - 1),
+        nonnegative(G(-xi, ODD) - 1),
+    )  # fmt: skip
+    low, room, more, bound, large = argument.given
+    high = argument.fact(xi, lambda k: 1 + k, more)
+    argument.fact(1 + xi, lambda p: 1 + p, high)
+    argument.fact(1 + xi**ODD, lambda p: 1 + p, argument.power(high, ODD))
+    mixed = _Mixed(argument, low, room, high, more, bound)
+    argument.fact(1 - x**ODD, lambda s, r: s * r, mixed.sum(sum_positive(), ODD), room)
+    least = argument.fact(ODD - 2, lambda k: 2 * k + 1, bound)
+    short = argument.use(power_below_one(), {n: ODD - 1}, low, room, least)
+    long = argument.use(
+        powers_weak(), {x: xi, y: sympy.Integer(1), n: ODD - 1},
+        argument.fact(sympy.Integer(1), lambda: sympy.Integer(1)), more,
+        argument.fact(ODD - 1, lambda k: 2 * k + 2, bound),
+    )  # fmt: skip
+    fact = argument.fact(
+        Q(x, -xi, ODD),
+        lambda k, p, q, v, w, s, r, a, b, c, d, g: (
+            (
+                (2 * k + 3) * (p + q) * (v + w / s) * s * r
+                + (2 * k + 2) * (a + b) * (c * r + d * s)
+            )
+            / g**2
+        ),
+        bound, long, short, large,
+        # 1 - G(x) = S_{T-1}(x)/S_T(x)
+        mixed.sum(sum_positive(), ODD - 1),
+        mixed.sum(sum_positive(), ODD),
+        argument.fact(
+            S(-xi, ODD), lambda q, p: (1 + q) / (1 + p), argument.power(high, ODD), high
+        ),
+        argument.power(low, ODD), argument.power(high, ODD),
+        argument.power(low, ODD - 2), argument.power(high, ODD - 2),
+        mixed.both,
+    )  # fmt: skip
+    return argument.conclude("case (e), ξ >= 1", fact)

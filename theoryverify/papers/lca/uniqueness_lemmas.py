@@ -5,8 +5,6 @@ has been checked. A negative argument is written ``-ξ``; even depths are ``2m``
 ``2m+1``, so that every sign is decided.
 """
 
-# ruff: noqa: N802 (the names of the write-up in docs/uniqueness.md)
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,6 +15,7 @@ import sympy
 from theoryverify.exact.facts import (
     Argument,
     Fact,
+    Sign,
     Theorem,
     induction,
     nonnegative,
@@ -252,68 +251,68 @@ def M3_R() -> Theorem:
     return argument.conclude("M3: S(-ξ)/ξ^{T-2} falls", fact)
 
 
-def odd_pair() -> tuple[Argument, tuple[Fact, Fact, Fact, Fact]]:
-    """``0 < η < ξ < 1``, ``m >= 1``, with the denominators of ``G(-ξ)``, ``G(-η)`` as facts."""
-    argument = Argument(positive(eta), positive(xi - eta), positive(1 - xi), nonnegative(m - 1))
-    low, gap, room, bound = argument.given
+def negative_pair(*more: Sign) -> tuple[Argument, tuple[Fact, ...]]:
+    """``0 < η < ξ``, T = 2m+1 with ``m >= 1``, and more; the denominators of ``G(-ξ)`` are facts."""
+    argument = Argument(positive(eta), positive(xi - eta), nonnegative(m - 1), *more)
+    low, gap, *_ = argument.given
     high = argument.fact(xi, lambda low, g: low + g, low, gap)
     for point, fact in ((xi, high), (eta, low)):
         argument.fact(1 + point, lambda p: 1 + p, fact)
         argument.fact(1 + point**ODD, lambda p: 1 + p, argument.power(fact, ODD))
-    return argument, (low, gap, room, bound)
+    return argument, argument.given
 
 
 @lru_cache
 def M4_R() -> Theorem:
-    """T = 2m+1 odd, ``m >= 1``, ``0 < η < ξ < 1``: ``|R(-ξ)| > |R(-η)|``, ``|R(-ξ)| = -R(-ξ)``."""
-    argument, (low, gap, room, bound) = odd_pair()
+    """T = 2m+1 odd, ``m >= 1``, ``0 < η < ξ <= 1``: ``|R(-ξ)| > |R(-η)|``, ``|R(-ξ)| = -R(-ξ)``.
+
+    The difference is ``(ξ-η) J`` over a positive denominator with
+    ``J = ξ^{T-3}(1-ξ²η^{T-1}) + ξ^{T-2}(1-ξη^{T-2}) + η^{T-2}(1-ηξ^{T-2}) + (η+ξη)h_{T-4}``.
+    """
+    argument, (low, gap, bound, room) = negative_pair(nonnegative(1 - xi))
     high = argument.fact(xi, lambda low, g: low + g, low, gap)
     below = argument.fact(1 - eta, lambda r, g: r + g, room, gap)
-
-    def short(point: sympy.Expr, base: Fact, rest: Fact, exponent: sympy.Expr) -> Fact:
-        """``1 - point^exponent > 0``, ``exponent >= 1``."""
-        enough = argument.fact(exponent - 1, lambda k: 2 * k + (exponent - 1 - 2 * (m - 1)), bound)
-        return argument.use(power_below_one(), {x: point, n: exponent}, base, rest, enough)
-
-    def product_below(first: Fact, second: Fact, expression: sympy.Expr, u: Fact) -> Fact:
-        """``1 - ab = (1-a) + a(1-b)``."""
-        return argument.fact(expression, lambda p, u, q: p + u * q, first, u, second)
-
-    two, last, last_but = sympy.Integer(2), ODD - 1, ODD - 2
-    one = argument.fact(ONE, lambda: ONE)
-    square = argument.use(
-        power_below_one(), {x: xi, n: two}, high, room, argument.fact(ONE, lambda p: p, one)
+    last, last_but = ODD - 1, ODD - 2
+    eta_last = argument.use(
+        power_below_one(), {x: eta, n: last}, low, below,
+        argument.fact(last - 1, lambda k: 2 * k + 1, bound),
+    )  # fmt: skip
+    order = argument.fact(last_but - 1, lambda k: 2 * k, bound)
+    eta_last_but = argument.use(power_below_one(), {x: eta, n: last_but}, low, below, order)
+    xi_last_but = argument.use(
+        powers_weak(), {x: ONE, y: xi, n: last_but}, high, room,
+        argument.fact(last_but, lambda k: 2 * k + 1, bound),
+    )  # fmt: skip
+    # 1 - uv = (1-u) + u(1-v)
+    first = argument.fact(
+        1 - xi**2 * eta**last, lambda p, u, q: p * (1 + u) + u**2 * q, room, high, eta_last
     )
-    k1 = product_below(
-        square, short(eta, low, below, last), 1 - xi**2 * eta**last, argument.power(high, two)
+    second = argument.fact(
+        1 - xi * eta**last_but, lambda p, u, q: p + u * q, room, high, eta_last_but
     )
-    k2 = product_below(room, short(eta, low, below, last_but), 1 - xi * eta**last_but, high)
-    k3 = product_below(below, short(xi, high, room, last_but), 1 - eta * xi**last_but, low)
+    third = argument.fact(
+        1 - eta * xi**last_but, lambda p, u, q: p + u * q, below, low, xi_last_but
+    )
     inner = argument.use(
         powers_weak(), {x: xi, y: eta, n: ODD - 3}, low, gap,
         argument.fact(ODD - 3, lambda k: 2 * k, bound),
     )  # fmt: skip
-    whole = [
-        argument.fact(1 + p**ODD, lambda q: 1 + q, argument.power(f, ODD))
-        for p, f in ((xi, high), (eta, low))
-    ]
     fact = argument.fact(
         R(-eta, ODD) - R(-xi, ODD),
         lambda g, p, a, q, b, r, c, low, e, s, t: (
-            g * (p * a + q * b + r * c) + (low + low * (low + g)) * e
-        ) / (s * t),
-        gap, argument.power(high, ODD - 3), k1, argument.power(high, last_but), k2,
-        argument.power(low, last_but), k3, low, inner, *whole,
-        why="J = ξ^{T-3}(1-ξ²η^{T-1}) + ξ^{T-2}(1-ξη^{T-2}) + η^{T-2}(1-ηξ^{T-2}) + (η+ξη)h_{T-4}",
+            (g * (p * a + q * b + r * c) + low * (1 + low + g) * e) / ((1 + s) * (1 + t))
+        ),
+        gap, argument.power(high, ODD - 3), first, argument.power(high, last_but), second,
+        argument.power(low, last_but), third, low, inner,
+        argument.power(high, ODD), argument.power(low, ODD),
     )  # fmt: skip
     return argument.conclude("M4: |R(-ξ)| increases", fact)
 
 
 @lru_cache
 def M4_G() -> Theorem:
-    """T = 2m+1 odd, ``m >= 1``, ``0 < η < ξ < 1``: ``G(-ξ) > G(-η)``; ``G(-ξ) = ξ|R(-ξ)|``."""
-    argument, (low, gap, room, bound) = odd_pair()
-    rise = argument.use(M4_R(), {}, low, gap, room, bound)
+    """T odd, ``m >= 1``, ``0 < η < ξ``: ``G(-ξ) > G(-η)`` if ``|R(-ξ)| > |R(-η)|``; ``G = ξ|R|``."""
+    argument, (low, gap, _, rise) = negative_pair(positive(R(-eta, ODD) - R(-xi, ODD)))
     smaller = argument.fact(
         -R(-eta, ODD), lambda p, low, q: p * (1 + low) / (1 + q),
         argument.power(low, ODD - 2), low, argument.power(low, ODD),
