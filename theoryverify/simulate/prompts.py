@@ -1,0 +1,90 @@
+"""Prompts of Section 3: ``x = u m + μ``, ``y = ζ u``, one task (m, ζ) a prompt. NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from theoryverify.errors import InputError
+from theoryverify.exact.laws import Law
+from theoryverify.exact.rationals import positive_integer
+from theoryverify.papers.lca import assumptions
+
+Array = npt.NDArray[np.float64]
+_MAX_NUMBERS = 5 * 10**8  # 4 GB of float64
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """A batch of n prompts.
+
+    Attributes
+    ----------
+    X : (n, d, L), y : (n, L)
+        The contexts.
+    x_q : (n, d), y_q : (n,)
+        The queries.
+    m : (n, d), zeta : (n,)
+        The tasks.
+    """
+
+    X: Array
+    y: Array
+    x_q: Array
+    y_q: Array
+    m: Array
+    zeta: Array
+
+    @property
+    def Z(self) -> Array:
+        """``1 + |m|²``, of shape ``(n,)``."""
+        return 1 + (self.m**2).sum(axis=1)
+
+    @property
+    def weight(self) -> Array:
+        """(3.3): ``w = ζ m/Z``, of shape ``(n, d)``."""
+        return (self.zeta / self.Z)[:, None] * self.m
+
+    def excess(self, slope: Array) -> Array:
+        """``E[(⟨ŵ,x_q⟩ - ⟨w,x_q⟩)² | prompt] = (ŵ-w)ᵀ(I+mmᵀ)(ŵ-w)``: the query averaged exactly."""
+        gap = slope - self.weight
+        return (gap**2).sum(axis=1) + (gap * self.m).sum(axis=1) ** 2
+
+
+def sample_prompts(
+    law: Law,
+    d: int,
+    L: int,
+    n: int,
+    *,
+    zeta: Literal["normal", "one"] = "normal",
+    rng: np.random.Generator | int | None = None,
+) -> Prompts:
+    """Draw n prompts with isotropic m, ``1+|m|² ~ law``, and ζ ~ N(0,1) (or ζ = 1).
+
+    Raises
+    ------
+    InputError
+        For sizes below 1, or a batch that would take more than 4 GB, before anything is drawn.
+    HypothesisError
+        If the law breaks Assumption 6.1.
+    """
+    law = assumptions.require(law)
+    d, L, n = (positive_integer(v, k) for v, k in ((d, "d"), (L, "L"), (n, "n")))
+    if n * (d + 2) * (L + 1) > _MAX_NUMBERS:
+        raise InputError(
+            f"{n} prompts of {d} x {L} need {8 * n * (d + 2) * (L + 1) / 1e9:.1f} GB; "
+            f"at most {8 * _MAX_NUMBERS / 1e9:.0f} GB are allowed: take smaller batches"
+        )
+    generator = np.random.default_rng(rng)
+    direction = generator.standard_normal((n, d))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    m = np.sqrt(law.sample(n, rng=generator) - 1)[:, None] * direction
+    scale = generator.standard_normal(n) if zeta == "normal" else np.ones(n)
+    u = generator.standard_normal((n, L + 1))
+    x = m[:, :, None] * u[:, None, :] + generator.standard_normal((n, d, L + 1))
+    y = scale[:, None] * u
+    return Prompts(x[:, :, :L], y[:, :L], x[:, :, L], y[:, L], m, scale)
