@@ -123,7 +123,7 @@ def finite_context_risk(
     >>> found = finite_context_risk(
     ...     Uniform(2, 5), dim=10**6, context=10**9, depth=4, alpha="2/7", prompts=1000, rng=0)
     >>> found.status, round(found.mean, 4)
-    ('ok', 0.3058)
+    ('ok', 0.3057)
     """
     law = assumptions.require(law)
     dim = positive_integer(dim, "dim", most=MAX_SIZE)
