@@ -88,14 +88,14 @@ def test_the_median_of_means_covers_at_one_look():
 
 
 def test_the_radius_follows_the_deviation_and_not_the_span():
-    """Within 1.6 of the normal width at the same error, where Hoeffding's is 17 times it."""
+    """Within 1.8 times the normal width at the same error, where Hoeffding's is 17 times it."""
     rng, n = np.random.default_rng(3), 2**17
     run = Bounded(0, 1).sequence(1e-9, n)
     for size in [256, *[2**k for k in range(8, 17)]]:
         interval = run.update(0.5 + 0.05 * rng.uniform(-1, 1, size))
     normal = 0.05 / math.sqrt(3) * math.sqrt(2 * math.log(2e9) / n)
     assert interval.count == n
-    assert normal < interval.radius < 1.6 * normal
+    assert normal < interval.radius < 1.8 * normal
 
 
 @pytest.mark.parametrize(("p", "expected"), [

@@ -47,7 +47,7 @@ def matmul_precision_guard(
             f"on {place} the {dtype} product 1024.5 * 1 is {worst}: matrix products are rounded "
             "(TF32?). Call torch.set_float32_matmul_precision('highest') or use float64"
         )
-    return worst
+    return float(worst)
 
 
 def require_device(device: torch.device | str) -> torch.device:
