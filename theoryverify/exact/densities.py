@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Piece:
     upper: Fraction
     left: Fraction = Fraction(0)
     right: Fraction = Fraction(0)
-    smooth: sympy.Expr = sympy.Integer(1)  # noqa: RUF009 (immutable)
+    smooth: sympy.Expr = sympy.Integer(1)
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper", "left", "right"):
@@ -553,23 +554,14 @@ def _require_positive(piece: Piece) -> None:
 
 def _smooth_maximum(piece: Piece) -> float:
     """A rigorous upper bound of ``h``, within a few percent, for rejection sampling."""
-    evaluate = compiled(piece.smooth, BALL)
+    at = as_function(piece.smooth, BALL)
     cells = 256
     step = (piece.upper - piece.lower) / cells
     with precision(64):
-        bounds = [
-            float(
-                evaluate(
-                    {
-                        Z.name: ball(piece.lower + i * step).union(
-                            ball(piece.lower + (i + 1) * step)
-                        )
-                    },
-                    False,
-                ).upper()
-            )
-            for i in range(cells)
-        ]
+        ends = [ball(piece.lower + index * step) for index in range(cells + 1)]
+        bounds = [float(at(low.union(high), False).upper()) for low, high in pairwise(ends)]
+    if not all(map(math.isfinite, bounds)):
+        raise InputError(f"no sampler: {piece.smooth} has no bound near an end of its piece")
     return max(bounds) * (1 + 1e-12)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -81,16 +81,19 @@ def _normal_form(expression: sympy.Expr) -> sympy.Expr:
     symbolic exponents; else something that does not."""
     expanded = sympy.expand_power_exp(sympy.expand_power_base(expression, force=False))
     replaced, table = _abstract_powers(expanded)
-    numerator, denominator = map(sympy.expand, sympy.fraction(sympy.together(replaced)))
-    for (base, exponent), symbol in table.items():
-        if base == -1 and exponent.is_integer:  # ((-1)^T)^2 = 1
-            numerator, denominator = (
-                sympy.expand(sympy.rem(part, symbol**2 - 1, symbol)) if part.has(symbol) else part
-                for part in (numerator, denominator)
-            )
-    if denominator == 0:
+    numerator, denominator = sympy.fraction(sympy.together(replaced))
+    signs = [symbol for (base, unit), symbol in table.items() if base == -1 and unit.is_integer]
+
+    def reduced(part: sympy.Expr) -> sympy.Expr:
+        for symbol in signs:
+            if part.has(symbol) and part.is_polynomial(symbol):  # ((-1)^T)^2 = 1
+                part = sympy.expand(sympy.rem(part, symbol**2 - 1, symbol))
+        return part
+
+    numerator = reduced(sympy.expand(numerator))
+    if numerator == 0 and reduced(denominator) == 0:
         return sympy.nan
-    return sympy.Integer(0) if numerator == 0 else numerator
+    return numerator
 
 
 def _abstract_powers(
@@ -98,6 +101,9 @@ def _abstract_powers(
 ) -> tuple[sympy.Expr, dict[tuple[sympy.Expr, sympy.Expr], sympy.Symbol]]:
     """Write ``b^(n T + k)`` as ``(b^T)^n b^k`` with a new symbol for each canonical ``b^T``."""
     table: dict[tuple[sympy.Expr, sympy.Expr], sympy.Symbol] = {}
+    prefix = "_p"
+    while any(symbol.name.startswith(prefix) for symbol in expression.free_symbols):
+        prefix = "_" + prefix
 
     def replace(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         base = sympy.factor(base) if base.free_symbols else base
@@ -124,9 +130,13 @@ def _abstract_powers(
             if known.is_Integer:  # 1^T, or (-1)^k for a symbol k declared even
                 result *= known**power
                 continue
+            if base == -1 and unit.is_integer:
+                power %= 2
             key = (base, unit)
             if key not in table:
-                table[key] = sympy.Dummy(positive=_is_positive(base, unit))
+                table[key] = sympy.Symbol(
+                    f"{prefix}{len(table)}", positive=_is_positive(base, unit)
+                )
             result *= table[key] ** power
         return result
 
@@ -237,11 +247,3 @@ def decide_nonnegative(
             how = "negative" if value < 0 else "zero"
             return Decision(False, f"{how} at an exact point", witness | {"value": str(value)})
     return Decision(None, "a coefficient is negative, but no point of failure was found")
-
-
-def all_hold(decisions: Iterable[Decision]) -> bool | None:
-    """Three-valued conjunction."""
-    verdicts = [decision.holds for decision in decisions]
-    if any(verdict is False for verdict in verdicts):
-        return False
-    return None if any(verdict is None for verdict in verdicts) else True
