@@ -159,7 +159,7 @@ class Argument:
         strict = {s for s, fact in zip(symbols, facts, strict=True) if fact.strict}
         if not _nonnegative(numerator, set(symbols)):
             raise ProofError(f"{formal} has a negative coefficient")
-        if not (_nonnegative(denominator, strict) and _has_strict_term(denominator, strict)):
+        if not (_nonnegative(denominator, set(symbols)) and _has_strict_term(denominator, strict)):
             raise ProofError(f"the denominator of {formal} is not known to be positive")
         for fact in facts:
             self._own(fact)

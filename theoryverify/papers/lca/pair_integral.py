@@ -17,7 +17,7 @@ from theoryverify.errors import InputError
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer, to_fmpq
 from theoryverify.exact.roots import evaluate, sturm_count
-from theoryverify.papers.lca.kernels import weight_polynomial
+from theoryverify.papers.lca.weight_moments import weight_moments
 
 
 @dataclass(frozen=True)
@@ -43,24 +43,6 @@ class PairMeans:
     wv: fmpq_poly
 
 
-def weighted_moments(law: Law, highest: int) -> list[Fraction]:
-    """``E[WZ^k]`` for ``k = 1..highest``, at index ``k-1``.
-
-    Raises
-    ------
-    InputError
-        If a moment of the law is not rational.
-    """
-    weight = weight_polynomial()  # WZ as a polynomial in Z
-    moments = [law.moment(order) for order in range(highest + len(weight))]
-    known = [moment for moment in moments if moment is not None]
-    if len(known) < len(moments):
-        raise InputError(f"{law} has a moment that is not rational")
-    return [
-        sum((w * known[k + i] for i, w in enumerate(weight)), Fraction(0)) for k in range(highest)
-    ]
-
-
 def pair_integral(law: Law, depth: int) -> PairIntegral:
     """``I`` and ``E[w]`` at one depth, exactly.
 
@@ -81,7 +63,9 @@ def pair_integral(law: Law, depth: int) -> PairIntegral:
 def pair_means(law: Law, depth: int) -> PairMeans:
     """The four means that ``F_T`` and ``I`` are made of, exactly; arguments as above."""
     depth = positive_integer(depth, "depth", most=200)
-    moment = weighted_moments(law, 2 * depth)
+    moment = weight_moments(law, 2 * depth)
+    if moment is None:
+        raise InputError(f"{law} has a moment that is not rational")
 
     def mean(coefficients: list[int]) -> fmpq_poly:
         """``E[Σ_{k>=1} c_k (tz)^k]``."""
