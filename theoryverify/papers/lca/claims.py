@@ -10,6 +10,7 @@ from theoryverify.papers.lca import (
     claims_context,
     claims_depth,
     claims_finite,
+    claims_flow_two,
     claims_one_layer,
     claims_setting,
     claims_stack,
@@ -17,6 +18,7 @@ from theoryverify.papers.lca import (
     claims_unchecked,
     claims_uniqueness,
     claims_uniqueness_more,
+    claims_untied,
 )
 
 claims: list[Claim] = [
@@ -28,6 +30,8 @@ claims: list[Claim] = [
     *claims_two.claims,
     *claims_uniqueness.claims,
     *claims_uniqueness_more.claims,
+    *claims_untied.claims,
+    *claims_flow_two.claims,
     *claims_finite.claims,
     *claims_unchecked.claims,
 ]
