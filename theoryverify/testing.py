@@ -1,4 +1,4 @@
-"""Assertions for your own tests: they decide exactly, or refuse to.
+"""Assertions for your own tests: they decide exactly, or with a stated error, or refuse to.
 
 Each raises :class:`TheoremViolation` (an ``AssertionError``) if the statement is false *or* could
 not be decided; the message says which.
@@ -6,8 +6,9 @@ not be decided; the message says which.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from flint import arb
@@ -16,7 +17,12 @@ from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.identities import decide_identity
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _BITS = 256
+_BATCH = 10_000
+_HORIZON = 40_000
 
 
 class TheoremViolation(AssertionError):
@@ -126,6 +132,117 @@ def assert_converges(
         before = allowed
     if count < 2:
         raise InputError(f"a sequence of {count} terms shows no convergence; give at least 2")
+
+
+def assert_equivalent(
+    draw: Callable[..., Any],
+    expected: Any,
+    margin: float,
+    *,
+    error: float = 1e-6,
+    rng: np.random.Generator | int,
+    bounds: tuple[float, float] | None = None,
+    variance: float | None = None,
+    kurtosis: float = 50.0,
+    budget: int = 1_000_000,
+) -> None:
+    """Assert that the mean of random draws is within ``margin`` of ``expected``.
+
+    Draws are taken until a confidence sequence for the mean lies inside the margin or clear of it.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(n, rng)`` returns n independent draws; it may take one of the two alone, or both in
+        the other order, if they are called ``n``/``size`` and ``rng``/``generator``.
+    expected : number or Enclosure
+    margin : float
+        Positive.
+    error : float
+        The probability that it passes where the mean lies outside the margin, or says that the
+        mean lies outside where it does not.
+    rng : Generator or int
+    bounds : (float, float), optional
+        All draws lie between; the error then holds without any further assumption.
+    variance : float, optional
+        A bound of the variance; likewise.
+    kurtosis : float
+        Without either, the error holds for draws with ``E(x-μ)⁴ <= kurtosis · Var(x)²``.
+    budget : int
+        The largest number of draws.
+
+    Raises
+    ------
+    TheoremViolation
+        If the mean lies outside the margin, or the budget was spent before it was decided; or a
+        draw is not finite.
+    InputError
+        For arguments out of range.
+
+    Examples
+    --------
+    >>> assert_equivalent(lambda n, rng: rng.standard_normal(n) ** 2, 1, 0.1, rng=0)
+    """
+    import numpy as np
+
+    from theoryverify import stats
+
+    if bounds is not None and variance is not None:
+        raise InputError("give bounds or a variance, not both")
+    if bounds is not None:
+        sequence: stats.Sequence = stats.BoundedMean(*bounds, error=error, horizon=_HORIZON)
+    elif variance is not None:
+        sequence = stats.VarianceMean(variance, error=error, horizon=_HORIZON)
+    else:
+        sequence = stats.KurtosisMean(kurtosis, error=error, horizon=_HORIZON)
+    ordered = _draw_in_order(draw)
+
+    def checked(size: int, generator: np.random.Generator) -> Any:
+        values = np.asarray(ordered(size, generator), dtype=np.float64)
+        values = np.broadcast_to(values, (size,)) if values.size == 1 == size else values
+        if not np.isfinite(values).all():
+            raise TheoremViolation(f"a draw is {values[~np.isfinite(values)][0]}: it has no mean")
+        return values
+
+    found = stats.equivalence(
+        checked,
+        float(expected),
+        margin,
+        sequence=sequence,
+        budget=budget,
+        rng=np.random.default_rng(rng),
+        batch=_BATCH,
+    )
+    if found.verdict.value != "holds":
+        how = (
+            "is not within the margin"
+            if found.verdict.value == "refuted"
+            else "was not decided within the budget"
+        )
+        raise TheoremViolation(f"E[draw] = {expected} ± {margin} {how}: {found}")
+
+
+def _draw_in_order(draw: Callable[..., Any]) -> Callable[[int, Any], Any]:
+    """``draw`` as a function of (n, rng), by the names of its parameters."""
+    generators = {"rng", "generator", "random_state"}
+    try:
+        parameters = inspect.signature(draw).parameters.values()
+    except (TypeError, ValueError):
+        return draw
+    names = [
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(names) == 2:
+        return (lambda n, rng: draw(rng, n)) if names[0] in generators else draw
+    if len(names) == 1 and names[0] not in generators:
+        return lambda n, rng: draw(n)
+    if len(names) == 1:
+        import numpy as np
+
+        return lambda n, rng: np.array([draw(rng) for _ in range(n)], dtype=np.float64)
+    raise InputError(f"draw must take (n, rng); it takes {names}")
 
 
 def _enclosure(value: Any) -> Enclosure:
