@@ -1,0 +1,30 @@
+"""The README says what is true now."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+from theoryverify.cli import main
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_table_of_statements_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("table", ROOT / "docs" / "statement_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = module.README.read_text("utf-8")
+    assert module.updated(text) == text, "run: python docs/statement_table.py"
+
+
+def test_each_command_it_shows_is_there(capsys: object) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    verbs = set(re.findall(r"^    theoryverify ([a-z-]+)", text, flags=re.MULTILINE))
+    assert {"list", "check", "alpha-star", "loss", "derive"} <= verbs
+    for verb in verbs:
+        try:
+            main([verb, "--help"])
+        except SystemExit as done:
+            assert done.code == 0, verb
