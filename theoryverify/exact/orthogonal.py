@@ -52,7 +52,7 @@ def monic_orthogonal(moments: Sequence[Any], degree: int) -> list[Any]:
     norm_before = None
     for k in range(degree):
         norm = _against(current, moments, k)
-        if _is_zero(norm):
+        if norm == 0:  # for a ball: exactly 0
             raise InputError(f"the functional lives on {k} points, fewer than {degree}")
         if not norm > 0:
             raise UndecidedError(f"⟨p_{k}, p_{k}⟩ = {norm} is not seen to be positive")
@@ -74,8 +74,3 @@ def _against(polynomial: Sequence[Any], moments: Sequence[Any], power: int) -> A
     for index, entry in enumerate(polynomial[1:], 1):
         total += entry * moments[power + index]
     return total
-
-
-def _is_zero(value: Any) -> bool:
-    """Zero for certain: an exact rational 0, or a ball that is exactly 0."""
-    return bool(value.is_zero() if hasattr(value, "is_zero") else value == 0)

@@ -8,7 +8,12 @@ import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
 from theoryverify.exact.integrands import Z
-from theoryverify.papers.lca import derivations_appendices, derivations_finite, theory
+from theoryverify.papers.lca import (
+    derivations_appendices,
+    derivations_finite,
+    derivations_uniqueness,
+    theory,
+)
 from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, T, a, alpha, b, beta, zeta
 
@@ -118,4 +123,5 @@ derivations = (
     Derivation("lca_limit", "The limit of α*_T, squeezed for every depth", limit),
     *derivations_appendices.derivations[2:],
     *derivations_finite.derivations,
+    *derivations_uniqueness.derivations,
 )

@@ -1,0 +1,130 @@
+"""The kernel proves what follows by its rules and refuses everything else."""
+
+import dataclasses
+
+import pytest
+import sympy
+
+from theoryverify.exact.facts import (
+    Argument,
+    Fact,
+    ProofError,
+    Sign,
+    Theorem,
+    induction,
+    nonnegative,
+    positive,
+)
+
+x, y = sympy.symbols("x y", real=True)
+n = sympy.Symbol("n", integer=True)
+
+
+def ordered() -> Argument:
+    return Argument(positive(y), positive(x - y))
+
+
+def test_a_combination_of_facts_is_a_fact() -> None:
+    argument = ordered()
+    low, gap = argument.given
+    assert argument.fact(x**2 - y**2, lambda g, p: g * (2 * p + g), gap, low).strict
+    assert not argument.fact((x - y) * 0, lambda: sympy.Integer(0)).strict
+    assert not argument.fact((x + y) ** 2, lambda q: q, argument.square(x + y)).strict
+
+
+@pytest.mark.parametrize(
+    ("expression", "combination"),
+    [
+        (x**2 - 2 * y**2, lambda g, p: g * (2 * p + g)),  # no identity
+        (y - x, lambda g, p: -g),  # a negative coefficient
+        (1 / (x - y), lambda g, p: 1 / (g - p)),  # a denominator of unknown sign
+        (x, lambda g, p: x),  # something that is no fact
+    ],
+)
+def test_what_does_not_follow_is_refused(expression, combination) -> None:
+    argument = ordered()
+    low, gap = argument.given
+    with pytest.raises(ProofError):
+        argument.fact(expression, combination, gap, low)
+
+
+def test_a_denominator_must_be_known_to_be_nonzero() -> None:
+    argument = Argument(positive(x))
+    with pytest.raises(ProofError, match="denominator"):
+        argument.fact((x**2 + x * y) / (x + y), lambda p: p, argument.given[0])
+    for known in (positive(x + y), positive(-x - y), positive((x + y) ** 2)):
+        argument = Argument(positive(x), known)
+        assert argument.fact((x**2 + x * y) / (x + y), lambda p, q: p, *argument.given).strict
+
+
+def test_weak_facts_give_no_strict_ones() -> None:
+    argument = Argument(nonnegative(x), positive(y))
+    weak, strict = argument.given
+    assert not argument.fact(x * y, lambda p, q: p * q, weak, strict).strict
+    assert argument.fact(x * y + y, lambda p, q: p * q + q, weak, strict).strict
+    with pytest.raises(ProofError):
+        argument.power(weak, n)
+    with pytest.raises(ProofError):
+        argument.fact(y / x, lambda p, q: q / p, weak, strict)
+
+
+def test_facts_stay_in_their_argument() -> None:
+    one, other = ordered(), ordered()
+    with pytest.raises(ProofError, match="another argument"):
+        one.fact(y, lambda p: p, other.given[0])
+
+
+def test_theorems_cannot_be_made_by_hand() -> None:
+    with pytest.raises(ProofError):
+        Theorem("false", (), Sign(sympy.Integer(-1)), ())
+    with pytest.raises(ProofError):
+        Fact(object(), ordered(), positive(-1), "")
+    argument = ordered()
+    theorem = argument.conclude("gap", argument.given[1])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        theorem.conclusion = Sign(sympy.Integer(-1))  # type: ignore[misc]
+
+
+def test_a_theorem_is_used_only_where_its_hypotheses_are_facts() -> None:
+    argument = ordered()
+    low, gap = argument.given
+    squares = argument.conclude(
+        "squares", argument.fact(x**2 - y**2, lambda g, p: g * (2 * p + g), gap, low)
+    )
+    user = Argument(positive(x), nonnegative(y - x))
+    with pytest.raises(ProofError, match="needs"):
+        user.use(squares, {x: y, y: x}, *user.given)  # y >= x only
+    user = Argument(positive(x), positive(y - x))
+    assert user.use(squares, {x: y, y: x}, *user.given).expression == y**2 - x**2
+    with pytest.raises(ProofError):
+        user.use(squares, {x: y, y: x}, user.given[1], user.given[0])
+
+
+def _step(bound: int, conclusion: sympy.Expr) -> Theorem:
+    step = Argument(positive(x - 1), nonnegative(n - bound), positive(x**n - 1))
+    gap, _, before = step.given
+    after = step.fact(conclusion, lambda g, e: g * (1 + e) + e, gap, before)
+    return step.conclude("step", after)
+
+
+def test_induction() -> None:
+    base = Argument(positive(x - 1))
+    start = base.conclude("base", base.given[0])
+    theorem = induction("powers exceed 1", n, 1, start, _step(1, x ** (n + 1) - 1))
+    assert str(theorem.conclusion) == "x**n - 1 > 0"
+    assert theorem.hypotheses == (positive(x - 1), nonnegative(n - 1))
+    with pytest.raises(ProofError):  # the bound of the step is another one
+        induction("wrong", n, 1, start, _step(2, x ** (n + 1) - 1))
+    with pytest.raises(ProofError):  # the base is not the statement at 2
+        induction("wrong", n, 2, start, _step(2, x ** (n + 1) - 1))
+    with pytest.raises(ProofError):
+        induction("wrong", x, 1, start, _step(1, x ** (n + 1) - 1))
+
+
+def test_a_symbol_declared_positive_takes_positive_values_only() -> None:
+    p = sympy.Symbol("p", positive=True)
+    argument = Argument()
+    theorem = argument.conclude("1", argument.fact(p / p + 1 / p - 1 / p, lambda: sympy.Integer(1)))
+    user = Argument()
+    with pytest.raises(ProofError, match="declared"):
+        user.use(theorem, {p: y})
