@@ -27,12 +27,23 @@ def writable_folder(path: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing: a temporary file beside it, then an atomic rename."""
+    """Write a whole text file, in UTF-8, or nothing."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing: a temporary file beside it, then an atomic rename.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
     try:
         handle, name = tempfile.mkstemp(dir=path.parent or Path("."), prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             umask = os.umask(0)
