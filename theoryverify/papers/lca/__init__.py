@@ -8,5 +8,6 @@ paper = Paper(
     source="arXiv:2602.04872v4",
     claims="theoryverify.papers.lca.claims:claims",
     derivations="theoryverify.papers.lca.derivations:derivations",
+    figures="theoryverify.papers.lca.figures:figures",
     commands="theoryverify.papers.lca.commands:commands",
 )
