@@ -8,5 +8,6 @@ paper = Paper(
     source="arXiv:2510.12026v2",
     claims="theoryverify.papers.mamba.claims:claims",
     derivations="theoryverify.papers.mamba.derivations:derivations",
+    figures="theoryverify.papers.mamba.figures:figures",
     commands="theoryverify.papers.mamba.commands:commands",
 )
