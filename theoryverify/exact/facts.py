@@ -197,6 +197,8 @@ class Argument:
                 raise ProofError(f"{theorem.name} needs {wanted} > 0")
             if decide_identity(wanted, fact.expression).holds is not True:
                 raise ProofError(f"{theorem.name} needs {wanted}, not {fact.expression}")
+            for base in _denominators(wanted):
+                self._require_nonzero(base)
         for symbol, value in at.items():
             for kind in ("is_integer", "is_positive", "is_nonnegative", "is_nonzero"):
                 if getattr(symbol, kind) and not getattr(sympy.sympify(value), kind):
