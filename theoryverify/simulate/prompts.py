@@ -41,7 +41,7 @@ class Prompts:
     @property
     def Z(self) -> Array:
         """``1 + |m|²``, of shape ``(n,)``."""
-        return 1 + (self.m**2).sum(axis=1)
+        return np.asarray(1 + (self.m**2).sum(axis=1))
 
     @property
     def weight(self) -> Array:
@@ -51,7 +51,7 @@ class Prompts:
     def excess(self, slope: Array) -> Array:
         """``E[(⟨ŵ,x_q⟩ - ⟨w,x_q⟩)² | prompt] = (ŵ-w)ᵀ(I+mmᵀ)(ŵ-w)``: the query averaged exactly."""
         gap = slope - self.weight
-        return (gap**2).sum(axis=1) + (gap * self.m).sum(axis=1) ** 2
+        return np.asarray((gap**2).sum(axis=1) + (gap * self.m).sum(axis=1) ** 2)
 
 
 def sample_prompts(

@@ -108,7 +108,7 @@ def train(
         )
         stepper.zero_grad()
         loss = ((y_q - model(X, y, x_q)) ** 2).mean()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(list(trained.values()), clip)
         stepper.step()
         losses[step] = loss.item()
