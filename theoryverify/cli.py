@@ -86,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add(verbs: argparse._SubParsersAction, command: Command, paper: str = "") -> None:  # type: ignore[type-arg]
+    if command.name in verbs.choices:
+        raise InputError(f"paper {paper!r} adds a second verb {command.name!r}")
     text = command.help + (f" ({paper})" if paper else "")
     verb = verbs.add_parser(command.name, help=text, description=text[0].upper() + text[1:] + ".")
     command.configure(verb)
@@ -238,12 +240,17 @@ def _derive(args: argparse.Namespace) -> Outcome:
 def _configure_figure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", help="every figure")
-    parser.add_argument("--list", action="store_true", dest="list_all",
-                        help="the figures there are")
+    parser.add_argument(
+        "--list", action="store_true", dest="list_all", help="the figures there are"
+    )
     parser.add_argument("--preset", choices=("quick", "laptop", "paper"), default="quick")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu or cuda")
-    parser.add_argument("--out", default="out/figures", metavar="DIR",
-                        help="folder for PNG, PDF, CSV and caption (out/figures)")
+    parser.add_argument(
+        "--out",
+        default="out/figures",
+        metavar="DIR",
+        help="folder for PNG, PDF, CSV and caption (out/figures)",
+    )
 
 
 def _figure(args: argparse.Namespace) -> Outcome:
@@ -263,8 +270,13 @@ def _figure(args: argparse.Namespace) -> Outcome:
         files = render(figure, figure.data(plan), plan)
         for name, content in files.items():
             write_bytes(folder / name, content)
-        rows.append({"name": figure.name, "title": figure.title,
-                     "files": [str(folder / name) for name in files]})
+        rows.append(
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "files": [str(folder / name) for name in files],
+            }
+        )
         print(f"{figure.name}: written", file=sys.stderr)
     document = {"preset": plan.preset, "device": plan.device, "figures": rows}
     return Outcome(document, "\n".join(file for row in rows for file in row["files"]))

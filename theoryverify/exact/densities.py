@@ -407,7 +407,10 @@ def _elementary(piece: Piece, integrand: Any, low: Fraction, high: Fraction) -> 
         weight = arb_poly([ball(entry) for entry in integrand.polynomial])
         product = weight * arb_poly([ball(entry) for entry in shape])
         whole = LinearPower(
-            tuple(product.coeffs()), ball(integrand.constant), slope, integrand.exponent
+            tuple(product.coeffs()) or (arb(0),),
+            ball(integrand.constant),
+            slope,
+            integrand.exponent,
         )
         return whole.antiderivative(ball(high)) - whole.antiderivative(ball(low))
 

@@ -7,15 +7,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.papers.lca import commands_finite
+from theoryverify.papers.lca import commands_finite, commands_flow
 
 if TYPE_CHECKING:
     from theoryverify.exact.laws import Law
 
 
 def _law_and_depth(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--law", required=True, metavar="LAW",
-                        help="law of Z = 1+|m|², such as 'uniform(2,5)' or 'two-point(2,5,1/3)'")
+    parser.add_argument(
+        "--law",
+        required=True,
+        metavar="LAW",
+        help="law of Z = 1+|m|², such as 'uniform(2,5)' or 'two-point(2,5,1/3)'",
+    )
     parser.add_argument("--depth", required=True, metavar="T", help="number of layers, at least 1")
     parser.add_argument("--digits", default="30", metavar="D", help="digits to enclose (30)")
 
@@ -56,16 +60,18 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
             "bracket_from_here_on": bracket.to_json(),
         },
     }
-    text = "\n".join((
-        f"law            Z ~ {law!r}",
-        f"depth          T = {depth}",
-        f"alpha*_T       {found.enclosure}",
-        f"limit          {found.limit} = {float(found.limit):.17g}   (T → ∞)",
-        f"alpha*_T - lim {gap}",
-        f"rate           {order} by the exponents of the law at its ends; "
-        f"R_T(alpha*_T) <= E[W]·({found.contraction})^(2T)",
-        f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3, explicit)",
-    ))
+    text = "\n".join(
+        (
+            f"law            Z ~ {law!r}",
+            f"depth          T = {depth}",
+            f"alpha*_T       {found.enclosure}",
+            f"limit          {found.limit} = {float(found.limit):.17g}   (T → ∞)",
+            f"alpha*_T - lim {gap}",
+            f"rate           {order} by the exponents of the law at its ends; "
+            f"R_T(alpha*_T) <= E[W]·({found.contraction})^(2T)",
+            f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3, explicit)",
+        )
+    )
     return Outcome(document, text)
 
 
@@ -112,9 +118,15 @@ def loss(args: argparse.Namespace) -> Outcome:
 
 
 commands = (
-    Command("alpha-star", "enclose the minimiser α*_T, its limit and rate", _law_and_depth,
-            alpha_star),
-    Command("loss", "enclose the population loss, its gradient and the Bayes risk",
-            _configure_loss, loss),
+    Command(
+        "alpha-star", "enclose the minimiser α*_T, its limit and rate", _law_and_depth, alpha_star
+    ),
+    Command(
+        "loss",
+        "enclose the population loss, its gradient and the Bayes risk",
+        _configure_loss,
+        loss,
+    ),
+    *commands_flow.commands,
     *commands_finite.commands,
 )

@@ -123,7 +123,7 @@ def time_to_level(
     --------
     >>> from theoryverify.exact.densities import Uniform
     >>> print(time_to_level(Uniform(2, 5), depth=4, digits=12).enclosure)
-    13.224539044182[6, 8]
+    13.2245390443[798, 801]
     """
     law, depth = _check(law, depth)
     begin, factor = rational(alpha0, "alpha0"), rational(level, "level")
