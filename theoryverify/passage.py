@@ -199,8 +199,8 @@ def arrival(
             break
         near = far
     guess = (near + far) / 2
-    for step in range(200):
-        rough = min(digits + 3, 4 + 2 * step)
+    rough = 4
+    for _ in range(200):
         elapsed = passage_time(speed, start, guess, rough)
         if elapsed.less_than(time):
             near = guess
@@ -213,16 +213,18 @@ def arrival(
                 (ratio.log() * elapsed.ball() * speed.at(ball(guess))).mid()
             )
         tolerance = abs(guess) / Fraction(10) ** digits / 4
-        if rough == digits + 3 and abs(jump) <= tolerance:
+        if rough > digits and abs(jump) <= tolerance:
             low, high = guess - direction * tolerance, guess + direction * tolerance
-            before = passage_time(speed, start, low, digits + 3).less_than(time)
-            behind = passage_time(speed, start, high, digits + 3).less_than(time)
-            if before is True and behind is False:
-                with precision(bits_for(digits) + 32):
+            with precision(bits_for(digits) + 32):
+                before = elapsed.ball() - passage_time(speed, low, guess, 4).ball()
+                behind = elapsed.ball() + passage_time(speed, guess, high, 4).ball()
+                if before < ball(time) < behind:
                     return Enclosure.of(ball(low).union(ball(high)))
         proposal = guess - direction * jump
         inside = min(near, far) < proposal < max(near, far)
         guess = _rounded(proposal if inside else (near + far) / 2, digits)
+        if inside:  # Newton's method doubles the digits
+            rough = min(2 * rough, digits + 3)
     raise UndecidedError(f"no position at time {float(time)} could be certified")
 
 

@@ -30,6 +30,9 @@ Slope = Callable[[Array, Array], Array]
 _CHUNK = 2**22
 """Numbers of X at a time: 32 MB. Results do not depend on the memory of the machine."""
 
+_SCORES = 2**20
+"""Attention scores at a time: more than fit into a cache are slower than one prompt at a time."""
+
 
 @dataclass(frozen=True)
 class ExcessDraws:
@@ -103,16 +106,20 @@ def torch_slope(
     d, depth = model.weights.d, model.weights.depth
     prompts = max(1, _CHUNK // (d * context))
     numbers = prompts * d * context * (depth + 6)
+    part = prompts
     if isinstance(model, CA):
-        numbers += 3 * prompts * context**2
+        part = max(1, _SCORES // context**2)
+        numbers += 3 * part * context**2
     require_memory(numbers, kind, f"a batch of {prompts} prompts of {d} x {context}", place)
     moved = model.to(device=place, dtype=kind)
 
     def slope(X: Array, y: Array) -> Array:
+        tokens, labels = (torch.from_numpy(a).to(place, kind) for a in (X, y))
         with torch.no_grad():
-            found = moved.slope(
-                torch.from_numpy(X).to(place, kind), torch.from_numpy(y).to(place, kind)
-            )
-        return np.asarray(found.cpu().double().numpy())
+            found = [
+                moved.slope(tokens[i : i + part], labels[i : i + part])
+                for i in range(0, len(X), part)
+            ]
+        return np.asarray(torch.cat(found).cpu().double().numpy())
 
     return slope
