@@ -77,6 +77,37 @@ def test_loss_with_values_that_begin_with_a_minus(capsys: pytest.CaptureFixture[
     assert len(tied["gradient"]) == 1
 
 
+def test_flow_with_one_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(
+        capsys, "flow", "--law", "uniform(2,5)", "--depth", "4", "--level", "0.99", "--digits", "12"
+    )
+    assert found["arrived"] is True
+    assert inside("0.27695923340886806705807", found["limit"]["alpha"])
+    assert inside("-0.27695923340886806705807", found["limit"]["beta"])
+    # ∫ dα/|R_T'| by mpmath's quadrature, nested, at 40 digits.
+    assert inside("13.22453904437996318643", found["time_to_level"])
+    assert {run["method"] for run in found["runs"]} == {"radau", "collocation"}
+
+
+def test_flow_with_two_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(
+        capsys,
+        "flow",
+        "--law",
+        "uniform(2,5)",
+        "--depth",
+        "10",
+        "--parameters",
+        "2",
+        "--beta0",
+        "-1/5",
+    )
+    assert found["certified"] is True
+    assert found["rests_on"] == ["lca.uniqueness"]
+    assert inside("-0.28212926058379541929157", found["limit"]["beta"])
+    assert found["runs"][0]["error"] < 1e-9
+
+
 def test_list_shows_every_statement(capsys: pytest.CaptureFixture[str]) -> None:
     rows = document(capsys, "list", "--paper", "lca")["claims"]
     assert {
@@ -191,6 +222,12 @@ def test_derivations_print_only_asserted_steps(
         (["alpha-star", "--law", "uniform(2,5)", "--depth", "3", "--digits", "0"], "digits = 0"),
         (["loss", "--law", "uniform(2,5)", "--depth", "3", "--alpha", "nan"], "alpha = 'nan'"),
         (["loss", "--law", "uniform(2,5)", "--depth", "3", "--alpha", "1/0"], "divides by zero"),
+        (["flow", "--law", "uniform(2,5)", "--depth", "3", "--beta0", "-1/5"], "--parameters 2"),
+        (["flow", "--law", "uniform(2,5)", "--depth", "3", "--level", "1"], "level = 1"),
+        (
+            ["flow", "--law", "uniform(2,5)", "--depth", "3", "--parameters", "2", "--beta0", "-1"],
+            "outside the window",
+        ),
         (["check", "nope"], "paper 'nope' is unknown"),
         (["check", "lca.nope"], "claim 'lca.nope' is unknown"),
         (["check", "lca", "--rung", "sworn"], "sworn"),

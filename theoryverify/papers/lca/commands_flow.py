@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from theoryverify.claims.paper import Command, Outcome
 
 if TYPE_CHECKING:
+    from theoryverify.exact.balls import Enclosure
     from theoryverify.exact.laws import Law
 
 
@@ -122,17 +123,22 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
         "time_to_level": None,
     }
     lines = [
-        f"flow     from (α₀, β₀) = ({found.alpha0}, {found.beta0}), Z ~ {law!r}, T = {depth}",
+        f"flow     from (α₀, β₀) = ({float(found.alpha0):.15g}, {found.beta0}), Z ~ {law!r}, T = {depth}",
         f"limit    α*_T = {found.limit.alpha}",
         f"         β*_T = {found.limit.beta}",
         f"         F_T  = {found.limit.loss}",
-        f"why      ℓ(α₀,β₀) = {found.start_loss}, ends of the window: {found.barrier}; {rests}",
+        f"why      ℓ(α₀,β₀) = {_short(found.start_loss)}, ends of the window: {_short(found.barrier)}; {rests}",
     ]
     if found.end is not None:
         lines.append(
             f"run      radau: ends {found.error:.1e} from it, relatively; clock {found.clock}"
         )
     return Outcome(document, "\n".join(lines), 0 if found.certified else 3)
+
+
+def _short(value: Enclosure) -> str:
+    low, high = value.decimal(6)
+    return f"[{low}, {high}]"
 
 
 def _negated(ends: dict[str, str]) -> dict[str, str]:
