@@ -123,6 +123,21 @@ def test_measured_coverage_at_all_looks(make, draw, mean: float) -> None:
     assert finite == runs
 
 
+def test_intervals_that_are_too_short_would_be_seen() -> None:
+    """The control of the test above: a quarter of the width misses far more often."""
+    rng = np.random.default_rng(0)
+    missed = 0
+    for _ in range(400):
+        sequence = VarianceMean(1, error=0.2, horizon=1600)
+        bad = False
+        for start, end in zip((0, *_LOOKS), _LOOKS, strict=False):
+            sequence.update(rng.standard_normal(end - start))
+            found = sequence.interval
+            bad |= abs(found.lower + found.upper) / 2 > found.width / 8
+        missed += bad
+    assert missed > 104
+
+
 def test_catoni_covers_for_unbounded_kurtosis_where_a_t_test_does_not() -> None:
     rng = np.random.default_rng(1)
     below, missed = 0, 0
