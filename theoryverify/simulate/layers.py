@@ -7,7 +7,7 @@ mean and less noise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,9 +88,8 @@ def train_layer(
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = rate * (1 + np.cos(np.pi * step / steps)) / 2
-        loss = (
-            layer_errors(layer, sample_prompts(law, d, context, batch, rng=generator)) ** 2
-        ).mean()
+        prompts = sample_prompts(law, d, context, batch, rng=generator)
+        loss: Any = (layer_errors(layer, prompts) ** 2).mean()
         losses[step] = loss.item()
         if not np.isfinite(losses[step]):
             raise FloatingPointError(f"training diverged at step {step}: loss {losses[step]}")
