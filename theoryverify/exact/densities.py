@@ -447,8 +447,16 @@ def _quad_mpmath(
         points = [number(chart.start), stop]
         if not chart.root:
             points = sorted({*points, *map(number, _peak_marks(piece, chart))})
-        total += context.quad(lambda s, f=integrand: f(s, False), points, maxdegree=12)
+        total += _quad_scaled(lambda s, f=integrand: f(s, False), points, context)
     return total
+
+
+def _quad_scaled(function: Any, points: list[Any], context: Any) -> Any:
+    """mpmath stops at an absolute error, so the integrand is first divided by its size."""
+    offsets = [(1 - context.cospi((2 * k + 1) / context.mpf(64))) / 2 for k in range(32)]
+    looks = [abs(function(a + (b - a) * x)) for a, b in pairwise(points) for x in offsets]
+    scale = max(looks) or context.mpf(1)
+    return scale * context.quad(lambda s: function(s) / scale, points, maxdegree=12)
 
 
 def _peak_marks(piece: Piece, chart: _Chart) -> list[Fraction]:
@@ -561,12 +569,15 @@ def _exact_integral(piece: Piece, order: int) -> Fraction | None:
 def _require_positive(piece: Piece) -> None:
     """Certify ``h > 0`` on the closed piece by subdivision."""
     at = as_function(piece.smooth, BALL)
+    # A product of powers of positive factors is positive, also where its own ball is too wide.
+    bases = [factor.as_base_exp()[0] for factor in sympy.Mul.make_args(piece.smooth)]
+    factors = [as_function(base, BALL) for base in bases]
     with precision(128):
         stack = [(piece.lower, piece.upper, 0)]
         while stack:
             low, high, depth = stack.pop()
-            value = at(ball(low).union(ball(high)), False)
-            if value > 0:
+            cell = ball(low).union(ball(high))
+            if all(factor(cell, False) > 0 for factor in factors) or at(cell, False) > 0:
                 continue
             middle = (low + high) / 2
             at_middle = at(ball(middle), False)

@@ -45,7 +45,7 @@ class Law(ABC):
         integrand: Any,
         backend: Backend = "ball",
         *,
-        on: Interval = (None, None),
+        on: tuple[Exact | None, Exact | None] = (None, None),
         digits: int = 30,
     ) -> Any:
         """``E[f(Z); low < Z <= high]``.
@@ -59,7 +59,7 @@ class Law(ABC):
             ``"ball"`` gives an ``arb`` at the current precision that contains the value,
             ``"mpmath"`` an ``mpf`` with about ``digits`` digits and no bound, ``"float64"`` a
             float.
-        on : pair of Fraction or None
+        on : pair of exact numbers or None
             Restrict to the half-open ``(low, high]``; ``None`` is no restriction.
         digits : int
             For ``"mpmath"`` only.
@@ -71,13 +71,12 @@ class Law(ABC):
         InputError
             If the law cannot do this backend, or numbers are beyond the range of a float64.
         """
-        low, high = on
-        on = (
-            None if low is None else rational(low, "the lower end"),
-            None if high is None else rational(high, "the upper end"),
+        region = (
+            None if on[0] is None else rational(on[0], "the lower end"),
+            None if on[1] is None else rational(on[1], "the upper end"),
         )
         if backend == "ball":
-            value = self._expect_ball(integrand, on)
+            value = self._expect_ball(integrand, region)
             if not value.is_finite():
                 raise UndecidedError(f"the expectation under {self} has no finite enclosure")
             return value
@@ -85,11 +84,11 @@ class Law(ABC):
             context = mpmath.mp.clone()
             context.dps = digits + 15
             function = as_function(integrand, mpmath_arithmetic(context))
-            return +self._expect_mpmath(lambda z: function(z, False), on, context)
+            return +self._expect_mpmath(lambda z: function(z, False), region, context)
         if backend == "float64":
             function = as_function(integrand, FLOAT64)
             try:
-                return float(self._expect_float64(lambda z: function(z, False), on))
+                return float(self._expect_float64(lambda z: function(z, False), region))
             except OverflowError as error:
                 raise InputError(f"{self} is beyond the range of a float64: {error}") from error
         raise InputError(f"backend {backend!r} is unknown; choose 'ball', 'mpmath' or 'float64'")
