@@ -50,16 +50,20 @@ def main() -> None:
     law = TwoPoint("3/2", 4, "9/10")
     for depth, time in ((2, 5), (5, 50)):
         t_ours, ours = median_time(
-            lambda T=depth, t=time: position_after(law, T, "0.1", t, DIGITS), runs=3)
+            lambda T=depth, t=time: position_after(law, T, "0.1", t, DIGITS), runs=3
+        )
         t_peer, peer = median_time(lambda T=depth, t=time: by_odefun(law, T, "0.1", t), runs=1)
-        assert abs(Fraction(mpmath.nstr(peer, DIGITS)) - ours.lower) < Fraction(1, 10 ** (DIGITS - 2))
+        assert abs(Fraction(mpmath.nstr(peer, DIGITS)) - ours.lower) < Fraction(
+            1, 10 ** (DIGITS - 2)
+        )
         report(f"enclosed α({time}), {law!r}, T = {depth}", t_ours, t_peer, "odefun")
 
     law = Uniform(2, 5)
     for depth in (4, 8):
         mpmath.mp.dps = DIGITS + 5 * depth // 2
         t_ours, ours = median_time(
-            lambda T=depth: time_to_level(law, T, digits=DIGITS).enclosure, runs=5)
+            lambda T=depth: time_to_level(law, T, digits=DIGITS).enclosure, runs=5
+        )
         t_peer, peer = median_time(lambda T=depth: by_quad(law, T, "0.02", "0.99"), runs=3)
         relative = abs(Fraction(mpmath.nstr(peer, DIGITS + 2)) / ours.lower - 1)
         assert relative < Fraction(1, 10 ** (DIGITS - 3)), float(relative)
@@ -67,19 +71,25 @@ def main() -> None:
 
     for depth in (32, 200, 1000):
         t_ours, ours = median_time(
-            lambda T=depth: time_to_level(law, T, digits=DIGITS).enclosure, runs=3)
+            lambda T=depth: time_to_level(law, T, digits=DIGITS).enclosure, runs=3
+        )
         print(f"enclosed time to 0.99 α*_T, T = {depth:4d}: {1e3 * t_ours:8.1f} ms   {ours}")
     for depth in (10, 200, 1000):
         _enclosed.cache_clear()
         limit = float(alpha_star(law, depth).enclosure)
         for method in ("radau", "collocation"):
             t_ours, ended = median_time(
-                lambda T=depth, m=method: run(law, T, "0.02", method=m, digits=DIGITS,
-                                              watch_time=False), runs=1)
+                lambda T=depth, m=method: run(
+                    law, T, "0.02", method=m, digits=DIGITS, watch_time=False
+                ),
+                runs=1,
+            )
             error = abs(float(ended.end[0]) / limit - 1)
             assert error < 1e-10, (depth, method, error)
-            print(f"flow to α*_T, T = {depth:4d}, {method:11s}: {1e3 * t_ours:8.1f} ms, "
-                  f"{len(ended.s) - 1} steps, {error:.0e} off")
+            print(
+                f"flow to α*_T, T = {depth:4d}, {method:11s}: {1e3 * t_ours:8.1f} ms, "
+                f"{len(ended.s) - 1} steps, {error:.0e} off"
+            )
 
 
 if __name__ == "__main__":

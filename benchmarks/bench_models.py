@@ -52,7 +52,9 @@ def main() -> None:
         assert np.allclose(batch, loop.numpy(), rtol=1e-10, atol=1e-12), kind
         report(f"{kind.__name__}: batch", t_batch, t_loop, "loop over prompts")
         if kind is LCA:
-            t_tokens, slope = median_time(lambda: token_by_token(prompts.X[0], prompts.y[0]), runs=1)
+            t_tokens, slope = median_time(
+                lambda: token_by_token(prompts.X[0], prompts.y[0]), runs=1
+            )
             assert np.allclose(slope, batch[0], rtol=1e-10)
             report("LCA: batch, per prompt", t_batch / PROMPTS, t_tokens, "loop over tokens")
 

@@ -35,7 +35,10 @@ def test_planned_draws_have_the_stated_power():
 
     def verdict(draws, seed):
         return equivalence(
-            lambda size, rng: rng.exponential(size=size), 1.0, slack, budget=draws,
+            lambda size, rng: rng.exponential(size=size),
+            1.0,
+            slack,
+            budget=draws,
             sequence=VarianceMean(1.0, error=error, horizon=draws),
             rng=np.random.default_rng([5, seed]),
         ).verdict.value
@@ -45,10 +48,15 @@ def test_planned_draws_have_the_stated_power():
     assert verdict(n // 6, 0) == "inconclusive"
 
 
-@pytest.mark.parametrize(("call", "match"), [
-    (lambda: draws_for(0, 1), "slack = 0"), (lambda: draws_for(1, float("nan")), "deviation = nan"),
-    (lambda: draws_for(1, 1, miss=1), "miss = 1"), (lambda: ErrorBudget().spend("x", 0), "error = 0"),
-])
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: draws_for(0, 1), "slack = 0"),
+        (lambda: draws_for(1, float("nan")), "deviation = nan"),
+        (lambda: draws_for(1, 1, miss=1), "miss = 1"),
+        (lambda: ErrorBudget().spend("x", 0), "error = 0"),
+    ],
+)
 def test_bad_input(call, match):
     with pytest.raises(InputError, match=match):
         call()

@@ -4,6 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 from theoryverify.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +26,6 @@ def test_each_command_it_shows_is_there(capsys: object) -> None:
     verbs = set(re.findall(r"^    theoryverify ([a-z-]+)", text, flags=re.MULTILINE))
     assert {"list", "check", "alpha-star", "loss", "derive"} <= verbs
     for verb in verbs:
-        try:
+        with pytest.raises(SystemExit) as done:
             main([verb, "--help"])
-        except SystemExit as done:
-            assert done.code == 0, verb
+        assert done.value.code == 0, verb

@@ -258,13 +258,28 @@ def gradient_flow(
     motion = _Motion(loss, clock, coordinates or Coordinates())
     if method == "radau":
         begin = [float(entry) for entry in start]
-        stepper: Stepper = Radau(motion.velocity, motion.linear, motion.slowness, begin, until,
-                                 tolerance, tolerance * scale)
+        stepper: Stepper = Radau(
+            motion.velocity,
+            motion.linear,
+            motion.slowness,
+            begin,
+            until,
+            tolerance,
+            tolerance * scale,
+        )
         return _run(motion, stepper, close * scale, until is None, max_steps, method)
     if method == "collocation":
         with precision(bits_for(digits) + 32):
-            stepper = Collocation(motion.velocity, motion.linear, motion.slowness, list(start),
-                                    until, digits, scale, watch_time)
+            stepper = Collocation(
+                motion.velocity,
+                motion.linear,
+                motion.slowness,
+                list(start),
+                until,
+                digits,
+                scale,
+                watch_time,
+            )
             return _run(motion, stepper, scale * 10.0**-digits, until is None, max_steps, method)
     raise InputError(f"method {method!r} is unknown; choose 'radau' or 'collocation'")
 
@@ -376,8 +391,17 @@ def _run(
     if not all(_finite(entry) for entry in x[-1]):
         status = Status.NOT_FINITE
     return FlowResult(
-        status, message, motion.clock.name, method, s, x, parameters, log_loss, log_time,
-        distance, motion.evaluations,
+        status,
+        message,
+        motion.clock.name,
+        method,
+        s,
+        x,
+        parameters,
+        log_loss,
+        log_time,
+        distance,
+        motion.evaluations,
     )
 
 

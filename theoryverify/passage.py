@@ -101,7 +101,12 @@ def _integrate(speed: Speed, start: Fraction, stop: Fraction, digits: int) -> ar
 
 
 def _piece(
-    speed: Speed, start: Fraction, end: Fraction, direction: int, half: Fraction, total: arb,
+    speed: Speed,
+    start: Fraction,
+    end: Fraction,
+    direction: int,
+    half: Fraction,
+    total: arb,
     digits: int,
 ) -> tuple[Fraction, arb]:
     """The widest acceptable piece that ends at ``end``, and the time spent on it."""
@@ -209,9 +214,7 @@ def arrival(
         with precision(bits_for(digits) + 32):
             ratio = elapsed.ball() / ball(time)
             # Newton's step for log t(x) = log time, nearly linear in x; dt/dx = 1/f.
-            jump = _fraction(
-                (ratio.log() * elapsed.ball() * speed.at(ball(guess))).mid()
-            )
+            jump = _fraction((ratio.log() * elapsed.ball() * speed.at(ball(guess))).mid())
         tolerance = abs(guess) / Fraction(10) ** digits / 4
         if rough > digits and abs(jump) <= tolerance:
             low, high = guess - direction * tolerance, guess + direction * tolerance

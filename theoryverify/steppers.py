@@ -101,7 +101,11 @@ class Radau(Stepper):
         with np.errstate(all="ignore"):
             self._solver = ScipyRadau(
                 lambda s, x: np.array(velocity(x.tolist())),
-                0.0, np.array(start), self._until, rtol=rtol, atol=atol,
+                0.0,
+                np.array(start),
+                self._until,
+                rtol=rtol,
+                atol=atol,
                 jac=lambda s, x: np.array(linear(x.tolist())),
             )
 
@@ -170,8 +174,10 @@ class Collocation(Stepper):
         self._step = self._first_step()
 
     def _first_step(self) -> arb:
-        rates = [abs(v) / (self._scale + abs(x)) for v, x in
-                 zip(self._velocity(self.x), self.x, strict=True)]
+        rates = [
+            abs(v) / (self._scale + abs(x))
+            for v, x in zip(self._velocity(self.x), self.x, strict=True)
+        ]
         rates += [abs(entry) for row in self._linear(self.x) for entry in row]
         fastest = max(rates, key=float)
         return (1 / (4 * fastest)).mid() if fastest > 0 else arb(1)
@@ -204,8 +210,9 @@ class Collocation(Stepper):
                 reason = "the error estimate is not finite"
                 self._step = (step / 4).mid()
                 continue
-            factor = _clip((arb("0.9") / (worst + arb(2) ** -200).root(self._stages)).mid(),
-                           arb("0.1"), arb(4))
+            factor = _clip(
+                (arb("0.9") / (worst + arb(2) ** -200).root(self._stages)).mid(), arb("0.1"), arb(4)
+            )
             if worst <= 1:
                 self.s = self._until if last else (self.s + step).mid()
                 self.x, self._time = end, time.mid()
@@ -255,14 +262,22 @@ class Collocation(Stepper):
         size, count, matrix = len(self.x), self._stages, self._rule.matrix
         jacobians = [self._linear(state) for state in states]
         residual = [
-            [self.x[k] - states[i][k]
-             + step * sum((matrix[i][j] * velocities[j][k] for j in range(count)), arb(0))]
-            for i in range(count) for k in range(size)
+            [
+                self.x[k]
+                - states[i][k]
+                + step * sum((matrix[i][j] * velocities[j][k] for j in range(count)), arb(0))
+            ]
+            for i in range(count)
+            for k in range(size)
         ]
         system = [
-            [(1 if i == j and k == m else 0) - step * matrix[i][j] * jacobians[j][k][m]
-             for j in range(count) for m in range(size)]
-            for i in range(count) for k in range(size)
+            [
+                (1 if i == j and k == m else 0) - step * matrix[i][j] * jacobians[j][k][m]
+                for j in range(count)
+                for m in range(size)
+            ]
+            for i in range(count)
+            for k in range(size)
         ]
         change = arb_mat(system).mid().solve(arb_mat(residual).mid())
         moved = arb(0)
@@ -320,10 +335,12 @@ def radau_rule(stages: int, bits: int) -> RadauRule:
         tail = []
         for degree in (stages - 1, stages - 2):
             polynomial = _legendre(degree)
-            tail.append([
-                ((2 * degree + 1) * weight * _at(polynomial, 2 * c - 1)).mid()
-                for c, weight in zip(nodes, matrix[-1], strict=True)
-            ])
+            tail.append(
+                [
+                    ((2 * degree + 1) * weight * _at(polynomial, 2 * c - 1)).mid()
+                    for c, weight in zip(nodes, matrix[-1], strict=True)
+                ]
+            )
     return RadauRule(nodes, matrix, tail)
 
 

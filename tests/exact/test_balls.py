@@ -236,7 +236,7 @@ def test_ends_are_exact_and_in_order() -> None:
         Enclosure(arb(1) / 3, arb(1))
     with pytest.raises(UndecidedError):
         Enclosure(arb(1), arb("nan"))
-    with pytest.raises(InputError, match="the lower end 2.* is above the upper end 1"):
+    with pytest.raises(InputError, match=r"the lower end 2.* is above the upper end 1"):
         Enclosure(arb(2), arb(1))
 
 

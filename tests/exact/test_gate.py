@@ -46,16 +46,36 @@ def near(enclosure, decimal):
 
 
 TABLE = [
-    (H3, 4, -2, "0.12134787825635", ["0.02738940927568", "0.031750997244147", "0.11545976798753",
-                                     "0.22529629637827"]),
+    (
+        H3,
+        4,
+        -2,
+        "0.12134787825635",
+        ["0.02738940927568", "0.031750997244147", "0.11545976798753", "0.22529629637827"],
+    ),
     (H2, 4, -2, "0.12186183238489", ["0.03394284683461", "0", "0.23318546377237", "0"]),
     (H4, 4, -2, "0.12089261999805", ["0.03262612469882", "0", "0.18861770755164", "0"]),
-    (MIX, 4, -2, "0.12159818783187", ["0.03670552212377", "0.076716876119357", "0.23512021953450",
-                                      "0.27870707111571"]),
-    (H5, 4, -2, "0.12056225143613", ["0.01939779205053", "0.020894245563885", "0.09287700456009",
-                                     "0.10812174255948"]),
-    (H3, 10, -3, "0.0476348509890616", ["0.0049596168681117", "0.0047423956429760",
-                                        "0.0233303653571833", "0.0674115497500011"]),
+    (
+        MIX,
+        4,
+        -2,
+        "0.12159818783187",
+        ["0.03670552212377", "0.076716876119357", "0.23512021953450", "0.27870707111571"],
+    ),
+    (
+        H5,
+        4,
+        -2,
+        "0.12056225143613",
+        ["0.01939779205053", "0.020894245563885", "0.09287700456009", "0.10812174255948"],
+    ),
+    (
+        H3,
+        10,
+        -3,
+        "0.0476348509890616",
+        ["0.0049596168681117", "0.0047423956429760", "0.0233303653571833", "0.0674115497500011"],
+    ),
     (MIX, 10, -3, "0.0476631129653729", ["0.0060611598776838", "0.0129944701351585"]),
     (H5, 10, -3, "0.0475986797384783", ["0.0056640717308107", "0.0120527613037370"]),
     (H3, 4, 0, "0.5", ["0.0511884237794556", "0", "0.173373311324127", "0.5"]),
@@ -76,8 +96,10 @@ def test_reference_table(text, rho, b, rate, values):
 
 @pytest.mark.parametrize(
     ("noise", "first", "second"),
-    [("0.1", "0.03174337986820", "0.11546309613644"), ("0.5", "0.03156049684307",
-                                                       "0.11554211372472")],
+    [
+        ("0.1", "0.03174337986820", "0.11546309613644"),
+        ("0.5", "0.03156049684307", "0.11554211372472"),
+    ],
 )
 def test_label_noise_changes_values_but_no_exponent(noise, first, second):
     gate = Gate(4, -2, noise)
@@ -87,16 +109,32 @@ def test_label_noise_changes_values_but_no_exponent(noise, first, second):
 
 
 RAW = [
-    ("z**3-3*z", 1, 0, {1: "0", 2: "0.9729307258673884164564158", 3: "3",
-                        4: "2.917438958834843578435477"}),
-    (H3, 1, -2, {1: "0.09266472936255227202801318", 2: "0.3466889754205601769492714",
-                 3: "0.8769508084089928196391234"}),
+    (
+        "z**3-3*z",
+        1,
+        0,
+        {1: "0", 2: "0.9729307258673884164564158", 3: "3", 4: "2.917438958834843578435477"},
+    ),
+    (
+        H3,
+        1,
+        -2,
+        {
+            1: "0.09266472936255227202801318",
+            2: "0.3466889754205601769492714",
+            3: "0.8769508084089928196391234",
+        },
+    ),
     ("z**2*exp(-z**2)", 1, -1, {2: "0", 4: "-0.08710704327659595318955096"}),
     ("z**2*exp(-z**2)", "1/10", -2, {2: "0", 4: "-0.2022861231374622717422583"}),
     (STEP, 1, 0, {1: "0", 2: "0.13580288242430176107"}),
     ("z", 1, 0, {0: "0.2066209641419070372623508", 1: "0.5", 2: "0.3508454443245548810315565"}),
-    ("z", "1/1000", 0, {0: "0.3989416241699517963302214", 1: "0.5",
-                        2: "0.3989429366283798694911541"}),
+    (
+        "z",
+        "1/1000",
+        0,
+        {0: "0.3989416241699517963302214", 1: "0.5", 2: "0.3989429366283798694911541"},
+    ),
 ]
 
 
@@ -109,10 +147,21 @@ def test_reference_values_raw(text, rho, b, values):
 
 
 EXPONENTS = [
-    (H3, 4, -2, 1), (H3, 4, 0, 2), (H5, 4, 0, 2), (H2, 4, -2, 2), (H4, 10, -3, 2), (MIX, 4, 0, 1),
-    ("z**3-3*z", 1, 0, 2), ("z", 1, 0, 1), (STEP, 1, 0, 2), (STEP, 10, -3, 2),
-    ("z**2*exp(-z**2)", 1, -1, 4), ("z**2*exp(-z**2)", "1/10", -2, 4), (H3, 8, -40, 1),
-    ("relu(z)", 1, -1, 1), ("sign(z)*z**2", 1, 0, 1),
+    (H3, 4, -2, 1),
+    (H3, 4, 0, 2),
+    (H5, 4, 0, 2),
+    (H2, 4, -2, 2),
+    (H4, 10, -3, 2),
+    (MIX, 4, 0, 1),
+    ("z**3-3*z", 1, 0, 2),
+    ("z", 1, 0, 1),
+    (STEP, 1, 0, 2),
+    (STEP, 10, -3, 2),
+    ("z**2*exp(-z**2)", 1, -1, 4),
+    ("z**2*exp(-z**2)", "1/10", -2, 4),
+    (H3, 8, -40, 1),
+    ("relu(z)", 1, -1, 1),
+    ("sign(z)*z**2", 1, 0, 1),
 ]
 
 
@@ -150,6 +199,7 @@ def test_what_a_gate_must_satisfy():
 
 def test_gated_coefficients_agree_with_mpmath():
     with mpmath.workdps(25):
+
         def integrand(z):
             g = (z**3 - 3 * z) / mpmath.sqrt(6)
             return g / (1 + mpmath.exp(-(g / 4 - 2))) * z * mpmath.npdf(z)
@@ -170,9 +220,15 @@ def test_json_contract():
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [((0, 1), "rho = 0 must be positive"), (("-1", 1), "must be positive"),
-     ((0.5, 1), "is a float"), ((1, 0.5), "is a float"), ((1, "x"), "is not a number"),
-     ((1, 1, "-1/2"), "must not be negative"), ((float("nan"), 1), "rho = nan is")],
+    [
+        ((0, 1), "rho = 0 must be positive"),
+        (("-1", 1), "must be positive"),
+        ((0.5, 1), "is a float"),
+        ((1, 0.5), "is a float"),
+        ((1, "x"), "is not a number"),
+        ((1, 1, "-1/2"), "must not be negative"),
+        ((float("nan"), 1), "rho = nan is"),
+    ],
 )
 def test_bad_gates(arguments, says):
     with pytest.raises(InputError, match=says):
@@ -215,8 +271,13 @@ def test_the_bound_on_a_derivative_is_attained():
 
 
 LAWS = [
-    (H3, 1, 2, "9*sqrt(6)"), (H3, 2, 1, "3*sqrt(2)"), (H2, 2, 0, "1"), (H4, 2, 1, "4*sqrt(2)"),
-    (MIX, 1, 1, "sqrt(3)"), (H5, 1, 2, "30*sqrt(30)"), (H3, 0, 1, "1"),
+    (H3, 1, 2, "9*sqrt(6)"),
+    (H3, 2, 1, "3*sqrt(2)"),
+    (H2, 2, 0, "1"),
+    (H4, 2, 1, "4*sqrt(2)"),
+    (MIX, 1, 1, "sqrt(3)"),
+    (H5, 1, 2, "30*sqrt(30)"),
+    (H3, 0, 1, "1"),
 ]
 
 
@@ -317,8 +378,9 @@ def test_the_zero_set_of_the_third_hermite_polynomial_is_zero_bias():
     assert len(found.crossings) == 3
     for crossing in found.crossings:
         assert crossing.b_lower < 0 < crossing.b_upper
-    assert all(s == (1 if b < 0 else -1) for row in found.signs
-               for b, s in zip(found.bs, row, strict=True))
+    assert all(
+        s == (1 if b < 0 else -1) for row in found.signs for b, s in zip(found.bs, row, strict=True)
+    )
 
 
 def test_the_zero_set_of_a_mixture_is_traced():
@@ -327,8 +389,10 @@ def test_the_zero_set_of_a_mixture_is_traced():
     assert len(found.crossings) == 3
     for crossing in found.crossings:
         assert crossing.b_upper - crossing.b_lower == Fraction(1, 32)
-        ends = [Gate(crossing.rho, b).coefficient(text, 1).enclosure.sign()
-                for b in (crossing.b_lower, crossing.b_upper)]
+        ends = [
+            Gate(crossing.rho, b).coefficient(text, 1).enclosure.sign()
+            for b in (crossing.b_lower, crossing.b_upper)
+        ]
         assert ends[0] * ends[1] == -1
 
 
@@ -341,9 +405,11 @@ def test_bad_maps(text, rhos, bs):
         zero_set(text, 1, rhos, bs)
 
 
-@given(st.fractions(min_value=1, max_value=20, max_denominator=5),
-       st.fractions(min_value=-5, max_value=5, max_denominator=5),
-       st.integers(min_value=0, max_value=3))
+@given(
+    st.fractions(min_value=1, max_value=20, max_denominator=5),
+    st.fractions(min_value=-5, max_value=5, max_denominator=5),
+    st.integers(min_value=0, max_value=3),
+)
 @deterministic
 def test_the_two_quadratures_overlap(rho, b, k):
     polynomial = link(MIX).polynomial

@@ -47,7 +47,8 @@ def test_lsa_entry_by_entry(generator):
                     for k in range(5):
                         score = sum(
                             E[n, a, k] * model.W_KQ[a, b] * E[n, b, j]
-                            for a in range(4) for b in range(4)
+                            for a in range(4)
+                            for b in range(4)
                         )
                         total += (model.W_PV[i, p] * E[n, p, k] * score / L).item()
                 assert out[n, i, j].item() == pytest.approx(total, rel=1e-12, abs=1e-12)
@@ -96,8 +97,7 @@ def test_the_class_d11_by_sums(generator):
             z = [torch.cat([X[n, :, j], y[n, j : j + 1]]) for j in range(4)]
             scores = [math.exp((a @ zj).item()) for zj in z]
             total += sum(
-                s * (model.c[h] @ zj + model.c_0[h]).item()
-                for s, zj in zip(scores, z, strict=True)
+                s * (model.c[h] @ zj + model.c_0[h]).item() for s, zj in zip(scores, z, strict=True)
             ) / sum(scores)
         assert value.item() == pytest.approx(total, rel=1e-12)
 
@@ -110,12 +110,15 @@ def test_float32_agrees_with_float64(generator):
     assert torch.allclose(low.double(), model.double()(E), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("call", "match"), [
-    (lambda: LSA(torch.eye(3), torch.eye(4)), "square and alike"),
-    (lambda: SA(*[torch.zeros(0, 3, 3)] * 4), "H >= 1"),
-    (lambda: embed(torch.zeros(2, 3, 4), torch.zeros(2, 5), torch.zeros(2, 3)), r"y \(n, L\)"),
-    (lambda: SoftmaxPredictor(*[torch.zeros(2, 3)] * 6), r"K \(H, d\+1, d\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: LSA(torch.eye(3), torch.eye(4)), "square and alike"),
+        (lambda: SA(*[torch.zeros(0, 3, 3)] * 4), "H >= 1"),
+        (lambda: embed(torch.zeros(2, 3, 4), torch.zeros(2, 5), torch.zeros(2, 3)), r"y \(n, L\)"),
+        (lambda: SoftmaxPredictor(*[torch.zeros(2, 3)] * 6), r"K \(H, d\+1, d\)"),
+    ],
+)
 def test_bad_shapes_are_named(call, match):
     with pytest.raises(InputError, match=match):
         call()

@@ -127,7 +127,9 @@ def test_gradients_reach_the_scalars(generator):
         assert torch.isfinite(p.grad)
         assert p.grad != 0
     # Finite differences of the prediction in α.
-    value = [LCA.two_parameter(3, 2, 0.2 + h, -0.3)(X, y, X[:, :, 0]).sum().item() for h in (-1e-6, 1e-6)]
+    value = [
+        LCA.two_parameter(3, 2, 0.2 + h, -0.3)(X, y, X[:, :, 0]).sum().item() for h in (-1e-6, 1e-6)
+    ]
     assert model.weights.alpha.grad.item() == pytest.approx((value[1] - value[0]) / 2e-6, rel=1e-6)
 
 
@@ -138,14 +140,17 @@ def test_float32(generator):
     assert torch.allclose(low.double(), LCA.one_parameter(3, 5, 0.2).slope(X, y), rtol=1e-4)
 
 
-@pytest.mark.parametrize(("call", "match"), [
-    (lambda: LCA.one_parameter(0, 2, 0.1), "dimension = 0"),
-    (lambda: LCA.one_parameter(3, 0, 0.1), "depth = 0"),
-    (lambda: LCA.one_parameter(3, True, 0.1), "depth = True"),
-    (lambda: LCA.one_parameter(3, 2, 0.1).states(torch.zeros(2, 4, 5)), r"\(n, 3, L\)"),
-    (lambda: LCA.one_parameter(3, 2, 0.1).states(torch.zeros(2, 3, 0)), "L >= 1"),
-    (lambda: GeneralWeights(*[torch.zeros(2, 3, 4)] * 4), r"\(T, d, d\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: LCA.one_parameter(0, 2, 0.1), "dimension = 0"),
+        (lambda: LCA.one_parameter(3, 0, 0.1), "depth = 0"),
+        (lambda: LCA.one_parameter(3, True, 0.1), "depth = True"),
+        (lambda: LCA.one_parameter(3, 2, 0.1).states(torch.zeros(2, 4, 5)), r"\(n, 3, L\)"),
+        (lambda: LCA.one_parameter(3, 2, 0.1).states(torch.zeros(2, 3, 0)), "L >= 1"),
+        (lambda: GeneralWeights(*[torch.zeros(2, 3, 4)] * 4), r"\(T, d, d\)"),
+    ],
+)
 def test_bad_input(call, match):
     with pytest.raises(InputError, match=match):
         call()
@@ -191,8 +196,11 @@ def test_cuda_agrees_with_the_cpu(generator):
     for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-4)):
         precision.matmul_precision_guard("cuda", dtype)
         here = LCA.one_parameter(8, 6, 0.1, dtype=dtype).slope(X.to(dtype), y.to(dtype))
-        there = LCA.one_parameter(8, 6, 0.1, dtype=dtype).cuda().slope(
-            X.to("cuda", dtype), y.to("cuda", dtype))
+        there = (
+            LCA.one_parameter(8, 6, 0.1, dtype=dtype)
+            .cuda()
+            .slope(X.to("cuda", dtype), y.to("cuda", dtype))
+        )
         assert torch.allclose(there.cpu(), here, rtol=tolerance, atol=tolerance)
 
 

@@ -32,8 +32,11 @@ torch.set_num_threads(1)
 
 U25 = Uniform(2, 5)
 CASES = [
-    (U25, 3, 512, 2, "0.27", None), (U25, 4, 1024, 5, "0.28", None), (U25, 5, 256, 3, "2/7", None),
-    (TwoPoint(2, 5), 3, 256, 3, "0.3", "-0.25"), (Ball(4, 3), 3, 256, 1, "0.35", None),
+    (U25, 3, 512, 2, "0.27", None),
+    (U25, 4, 1024, 5, "0.28", None),
+    (U25, 5, 256, 3, "2/7", None),
+    (TwoPoint(2, 5), 3, 256, 3, "0.3", "-0.25"),
+    (Ball(4, 3), 3, 256, 1, "0.35", None),
     (U25, 3, 256, 4, "0.1", "0.05"),
 ]
 
@@ -64,7 +67,10 @@ def test_the_exact_finite_mean_is_met_far_below_the_bias():
     margin = plan.bias / 12
     for shift, verdict in ((0.0, "holds"), (plan.bias / 3, "refuted")):
         test = equivalence(
-            literal_draws(law, **where), plan.finite + shift, margin, budget=200_000,
+            literal_draws(law, **where),
+            plan.finite + shift,
+            margin,
+            budget=200_000,
             sequence=VarianceMean(plan.variance, error=1e-9, horizon=100_000),
             rng=np.random.default_rng(4),
         )
@@ -89,15 +95,20 @@ def test_draws_do_not_depend_on_labels_scale_and_average_the_query():
     unit = slope(prompts.X, prompts.y / prompts.zeta[:, None])
     assert np.allclose(whole, prompts.zeta[:, None] * unit, rtol=1e-10)
     queries = rng.standard_normal((50, 3, 40_000)) + (
-        prompts.m[:, :, None] * rng.standard_normal((50, 1, 40_000)))
+        prompts.m[:, :, None] * rng.standard_normal((50, 1, 40_000))
+    )
     seen = (np.einsum("nd,ndk->nk", whole - prompts.weight, queries) ** 2).mean(axis=1)
     assert np.allclose(seen, prompts.excess(whole), rtol=0.06)
 
 
 def test_chunks_do_not_change_the_law_and_the_control_keeps_the_mean():
     draws = ExcessDraws(
-        torch_slope(LCA.one_parameter(2, 2, 0.3), context=30), U25, 2, 30,
-        control=lambda z: 10 * z, control_mean=35.0,
+        torch_slope(LCA.one_parameter(2, 2, 0.3), context=30),
+        U25,
+        2,
+        30,
+        control=lambda z: 10 * z,
+        control_mean=35.0,
     )
     plain = ExcessDraws(draws.slope, U25, 2, 30)
     left, right = draws(3000, np.random.default_rng(1)), plain(3000, np.random.default_rng(1))
@@ -111,7 +122,8 @@ def test_float32_and_a_device_that_is_not_there():
     model = LCA.one_parameter(3, 3, 0.2)
     high = torch_slope(model, context=40)(prompts.X, prompts.y)
     low = torch_slope(LCA.one_parameter(3, 3, 0.2), context=40, dtype=torch.float32)(
-        prompts.X, prompts.y)
+        prompts.X, prompts.y
+    )
     assert np.allclose(high, low, rtol=1e-4, atol=1e-5)
     with pytest.raises(InputError, match="choose one of cpu"):
         torch_slope(model, device="cuda:99", context=40)
@@ -125,10 +137,15 @@ def test_memory_is_estimated_before_work(monkeypatch):
         train(LCA.one_parameter(3, 2, 0.1), U25, context=4096, steps=1, batch=64, rate=0.1)
 
 
-@pytest.mark.parametrize(("change", "error", "match"), [
-    ({"dim": 0}, InputError, "dim = 0"), ({"depth": 6}, InputError, "depth = 6"),
-    ({"context": -1}, InputError, "context = -1"), ({"law": TwoPoint(1, 2)}, HypothesisError, "6.1"),
-])
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"dim": 0}, InputError, "dim = 0"),
+        ({"depth": 6}, InputError, "depth = 6"),
+        ({"context": -1}, InputError, "context = -1"),
+        ({"law": TwoPoint(1, 2)}, HypothesisError, "6.1"),
+    ],
+)
 def test_bad_input(change, error, match):
     call = {"law": U25, "dim": 2, "context": 8, "depth": 2, "alpha": "0.3", **change}
     with pytest.raises(error, match=match):
@@ -153,8 +170,15 @@ def test_trained_by_sgd_the_model_reaches_the_flows_loss(depth):
         exact = str(round(float(alpha), 12))
         return float(excess_loss(U25, exact, depth=depth).excess) - best
 
-    result = train(LCA.one_parameter(d, depth, 0.05), U25, context=L, steps=200, batch=48, rate=0.02,
-                   rng=[depth, 1])
+    result = train(
+        LCA.one_parameter(d, depth, 0.05),
+        U25,
+        context=L,
+        steps=200,
+        batch=48,
+        rate=0.02,
+        rng=[depth, 1],
+    )
     trace = result.parameters["weights.alpha"]
     assert gap(result.average["weights.alpha"]) <= allowed
     assert gap(trace[0]) > 20 * allowed
@@ -167,18 +191,25 @@ def test_training_does_not_touch_the_readout_and_is_reproducible():
     runs = []
     for _ in range(2):
         model = LCA.two_parameter(2, 2, 0.1, -0.1)
-        runs.append(train(model, U25, context=16, steps=3, batch=4, rate=0.01, optimizer="adam",
-                          rng=3))
+        runs.append(
+            train(model, U25, context=16, steps=3, batch=4, rate=0.01, optimizer="adam", rng=3)
+        )
         assert torch.equal(model.readout.W_KQ, LCA.two_parameter(2, 2, 0, 0).readout.W_KQ)
     assert set(runs[0].parameters) == {"weights.alpha", "weights._beta"}
     for name, values in runs[0].parameters.items():
         assert np.array_equal(values, runs[1].parameters[name])
 
 
-@pytest.mark.parametrize(("change", "match"), [
-    ({"steps": 0}, "steps = 0"), ({"batch": 0}, "batch = 0"), ({"rate": -1}, "rate = -1"),
-    ({"optimizer": "lbfgs"}, "'sgd' or 'adam'"), ({"clip": 0}, "clip = 0"),
-])
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"steps": 0}, "steps = 0"),
+        ({"batch": 0}, "batch = 0"),
+        ({"rate": -1}, "rate = -1"),
+        ({"optimizer": "lbfgs"}, "'sgd' or 'adam'"),
+        ({"clip": 0}, "clip = 0"),
+    ],
+)
 def test_bad_training_input(change, match):
     call = {"context": 8, "steps": 1, "batch": 1, "rate": 0.1, **change}
     with pytest.raises(InputError, match=match):
@@ -195,8 +226,17 @@ def test_risk_falls_with_depth_for_both_kinds():
     """A description of one simulation, fixed by its seed: no claim about softmax."""
     for kind in ("linear", "softmax"):
         rows = risk_against_depth(
-            kind, U25, d=3, context=48, depths=(1, 3), start=(0.25, -0.25), steps=40, batch=32,
-            prompts=300, rng=1)
+            kind,
+            U25,
+            d=3,
+            context=48,
+            depths=(1, 3),
+            start=(0.25, -0.25),
+            steps=40,
+            batch=32,
+            prompts=300,
+            rng=1,
+        )
         assert [row.depth for row in rows] == [1, 3]
         assert rows[1].excess < rows[0].excess - 3 * rows[0].standard_error
     with pytest.raises(InputError, match="'linear' or 'softmax'"):

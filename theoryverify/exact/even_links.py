@@ -89,9 +89,7 @@ def vanishing_link(start: int = 4) -> Surds:
     return negative + Surds.root(ratio) * lowest
 
 
-def _solve(
-    pivots: dict[int, Fraction], degrees: list[int], right: dict[int, Fraction]
-) -> Surds:
+def _solve(pivots: dict[int, Fraction], degrees: list[int], right: dict[int, Fraction]) -> Surds:
     coefficient, total = Fraction(0), Surds({})
     for i in reversed(degrees):
         above = coefficient * (i + 1) * (i + 2) / pivots[i] if i + 2 in pivots else Fraction(0)

@@ -105,9 +105,7 @@ class Form:
     @property
     def is_number(self) -> bool:
         return all(
-            a.is_constant
-            and p.is_constant
-            and all(atom.argument.is_number for atom, _ in atoms)
+            a.is_constant and p.is_constant and all(atom.argument.is_number for atom, _ in atoms)
             for (p, atoms), a in self.terms.items()
         )
 

@@ -50,9 +50,9 @@ def gated_ball(coefficients: Sequence[arb], rho: arb, b: arb, k: int) -> arb:
         y = g(z)
         return y * logistic(y * slope + shift) * weight(z) * (-z * z / 2).exp()
 
-    total = acb.integral(integrand, acb(-R), acb(0)).real + acb.integral(
-        integrand, acb(0), acb(R)
-    ).real
+    total = (
+        acb.integral(integrand, acb(-R), acb(0)).real + acb.integral(integrand, acb(0), acb(R)).real
+    )
     return total / (2 * arb.pi()).sqrt() + arb(0, (2 * tail(bound, k, R)).upper())
 
 

@@ -188,9 +188,7 @@ def _witnesses(g: Link, k: int) -> Iterator[Witness]:
         for j in range(1, _POWERS + 1):
             try:
                 transformed = Link(power(base, Fraction(j)))
-                value = hermite_coefficient(
-                    transformed, k, norm="raw", digits=_DIGITS, patience=1
-                )
+                value = hermite_coefficient(transformed, k, norm="raw", digits=_DIGITS, patience=1)
             except (InputError, UndecidedError):
                 break  # higher powers grow even faster
             if value.zero is False:

@@ -233,8 +233,10 @@ class Ray:
             case Product((Number(value), *rest)):
                 factor = Product(tuple(rest)) if len(rest) > 1 else rest[0]
                 low, high = self.range(factor)
-                scaled = [None if x is None else x * value.numerator / value.denominator
-                          for x in (low, high)]
+                scaled = [
+                    None if x is None else x * value.numerator / value.denominator
+                    for x in (low, high)
+                ]
                 return (scaled[0], scaled[1]) if value > 0 else (scaled[1], scaled[0])
             case Power(base, exponent):
                 return self._power_range(base, exponent)

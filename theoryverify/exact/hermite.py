@@ -237,8 +237,10 @@ def _from_closed_form(g: Link, k: int, value: Form, scale: Surds, digits: int) -
         return Coefficient(k, Enclosure.exactly(0), True, "0", "identity: the closed form is 0")
     ball = to_digits(lambda bits: scaled.number().real, digits)
     zero = None if ball.contains(0) else False
-    reason = "closed form, excluded from zero by a ball" if zero is False else (
-        "closed form not separated from zero"
+    reason = (
+        "closed form, excluded from zero by a ball"
+        if zero is False
+        else ("closed form not separated from zero")
     )
     return Coefficient(k, Enclosure.of(ball), zero, _shown(str(scaled)), reason)
 

@@ -63,7 +63,11 @@ class LSA(nn.Module):
 
     @classmethod
     def random(
-        cls, d: int, *, generator: torch.Generator, scale: float = 1.0,
+        cls,
+        d: int,
+        *,
+        generator: torch.Generator,
+        scale: float = 1.0,
         dtype: torch.dtype = torch.float64,
     ) -> LSA:
         """Gaussian weights of standard deviation ``scale/√(d+1)``."""
@@ -99,13 +103,20 @@ class SA(nn.Module):
     """
 
     def __init__(
-        self, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_P: Tensor, r: Tensor | None = None,
+        self,
+        W_Q: Tensor,
+        W_K: Tensor,
+        W_V: Tensor,
+        W_P: Tensor,
+        r: Tensor | None = None,
         r_0: float = 0.0,
     ) -> None:
         super().__init__()
         shapes = {tuple(w.shape) for w in (W_Q, W_K, W_V, W_P)}
         if len(shapes) != 1 or W_Q.ndim != 3 or W_Q.shape[1] != W_Q.shape[2] or W_Q.shape[0] < 1:
-            raise InputError(f"the weights must all be of shape (H, d+1, d+1), H >= 1; got {shapes}")
+            raise InputError(
+                f"the weights must all be of shape (H, d+1, d+1), H >= 1; got {shapes}"
+            )
         self.W_Q, self.W_K, self.W_V, self.W_P = (
             nn.Parameter(w.clone()) for w in (W_Q, W_K, W_V, W_P)
         )
@@ -117,7 +128,12 @@ class SA(nn.Module):
 
     @classmethod
     def random(
-        cls, d: int, heads: int, *, generator: torch.Generator, scale: float = 1.0,
+        cls,
+        d: int,
+        heads: int,
+        *,
+        generator: torch.Generator,
+        scale: float = 1.0,
         dtype: torch.dtype = torch.float64,
     ) -> SA:
         """Gaussian weights of standard deviation ``scale/√(d+1)``."""
@@ -167,15 +183,22 @@ class SoftmaxPredictor(nn.Module):
 
     @classmethod
     def random(
-        cls, d: int, heads: int, *, generator: torch.Generator, scale: float = 1.0,
+        cls,
+        d: int,
+        heads: int,
+        *,
+        generator: torch.Generator,
+        scale: float = 1.0,
         dtype: torch.dtype = torch.float64,
     ) -> SoftmaxPredictor:
         """Gaussian weights of standard deviation ``scale/√(d+1)``."""
         sizes = ((heads, d + 1, d), (heads, d + 1), (heads, d + 1), (heads,), (d,), ())
-        return cls(*(
-            torch.randn(size, generator=generator, dtype=dtype) * scale / (d + 1) ** 0.5
-            for size in sizes
-        ))
+        return cls(
+            *(
+                torch.randn(size, generator=generator, dtype=dtype) * scale / (d + 1) ** 0.5
+                for size in sizes
+            )
+        )
 
     def predict(self, X: Tensor, y: Tensor, x_q: Tensor) -> Tensor:
         """X (n, d, L), y (n, L), x_q (n, d) to ŷ_q (n,)."""

@@ -55,7 +55,12 @@ class GeneralWeights(Weights):
 
     @classmethod
     def random(
-        cls, d: int, depth: int, *, generator: torch.Generator, scale: float = 1.0,
+        cls,
+        d: int,
+        depth: int,
+        *,
+        generator: torch.Generator,
+        scale: float = 1.0,
         dtype: torch.dtype = torch.float64,
     ) -> GeneralWeights:
         """Gaussian weights of standard deviation ``scale/√d``."""
@@ -78,7 +83,12 @@ class ScalarWeights(Weights):
     """
 
     def __init__(
-        self, d: int, depth: int, alpha: float, beta: float | None = None, *,
+        self,
+        d: int,
+        depth: int,
+        alpha: float,
+        beta: float | None = None,
+        *,
         dtype: torch.dtype = torch.float64,
     ) -> None:
         super().__init__(d, depth)

@@ -37,7 +37,9 @@ def matmul_precision_guard(
         raise InputError(f"dtype = {dtype} is not supported; choose torch.float32 or torch.float64")
     place = require_device(device)
     # A product of a single row may take another path than a matrix product; ask both.
-    row = torch.tensor([1024.5], dtype=dtype, device=place) @ torch.ones(1, 1, dtype=dtype, device=place)
+    row = torch.tensor([1024.5], dtype=dtype, device=place) @ torch.ones(
+        1, 1, dtype=dtype, device=place
+    )
     block = torch.full((64, 64), 1024.5, dtype=dtype, device=place) @ torch.eye(
         64, dtype=dtype, device=place
     )

@@ -88,12 +88,17 @@ def risk_against_depth(
     for depth in depths:
         model = (LCA if kind == "linear" else CA).two_parameter(d, depth, *start)
         trained = train(
-            model, law, context=context, steps=steps, batch=batch, rate=rate, optimizer="adam",
-            zeta="one", rng=generator,
+            model,
+            law,
+            context=context,
+            steps=steps,
+            batch=batch,
+            rate=rate,
+            optimizer="adam",
+            zeta="one",
+            rng=generator,
         )
-        alpha, beta = (
-            float(trained.average[f"weights.{name}"]) for name in ("alpha", "_beta")
-        )
+        alpha, beta = (float(trained.average[f"weights.{name}"]) for name in ("alpha", "_beta"))
         final = (LCA if kind == "linear" else CA).two_parameter(d, depth, alpha, beta)
         draws = ExcessDraws(torch_slope(final, context=context), law, d, context)
         excess = draws(prompts, generator)

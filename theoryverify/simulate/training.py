@@ -92,8 +92,10 @@ def train(
     first = next(iter(trained.values()))
     d, depth = model.weights.d, model.weights.depth
     require_memory(
-        3 * batch * d * context * (depth + 3), first.dtype,
-        f"a batch of {batch} prompts of {d} x {context} and its gradient", first.device,
+        3 * batch * d * context * (depth + 3),
+        first.dtype,
+        f"a batch of {batch} prompts of {d} x {context} and its gradient",
+        first.device,
     )
     kind = torch.optim.SGD if optimizer == "sgd" else torch.optim.Adam
     stepper = kind(trained.values(), lr=rate)

@@ -34,9 +34,15 @@ from theoryverify.papers.lca.wishart import (
 U25 = Uniform(2, 5)
 
 
-@pytest.mark.parametrize(("depth", "alpha", "beta", "d", "L"), [
-    (1, "2/7", None, 5, 40), (2, "0.3", "-0.2", 1, 3), (3, "1/4", "-0.3", 4, 30), (3, "0.1", "0", 2, 9),
-])
+@pytest.mark.parametrize(
+    ("depth", "alpha", "beta", "d", "L"),
+    [
+        (1, "2/7", None, 5, 40),
+        (2, "0.3", "-0.2", 1, 3),
+        (3, "1/4", "-0.3", 4, 30),
+        (3, "0.1", "0", 2, 9),
+    ],
+)
 @pytest.mark.parametrize("law", [U25, TwoPoint(2, 5, "1/3"), Ball(4, 3)], ids=str)
 def test_the_mean_agrees_with_the_chain(law, depth, alpha, beta, d, L):
     """Integration by parts and the bidiagonal chain have nothing in common."""
@@ -124,10 +130,15 @@ def test_the_bias_vanishes_like_one_over_the_context():
         assert after / before == pytest.approx(0.1, rel=0.02)
 
 
-@pytest.mark.parametrize(("change", "match"), [
-    ({"depth": 9}, "depth = 9"), ({"dim": 0}, "dim = 0"), ({"context": 0}, "context = 0"),
-    ({"alpha": 0.3}, "write it as a string"),
-])
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"depth": 9}, "depth = 9"),
+        ({"dim": 0}, "dim = 0"),
+        ({"context": 0}, "context = 0"),
+        ({"alpha": 0.3}, "write it as a string"),
+    ],
+)
 def test_bad_input(change, match):
     with pytest.raises(InputError, match=match):
         mean_excess(U25, **{"dim": 2, "context": 5, "depth": 2, "alpha": "0.3", **change})

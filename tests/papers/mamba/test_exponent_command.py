@@ -32,9 +32,7 @@ def test_bare_link(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_gated_link(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(
-        capsys, "He3(z)/sqrt(6)", "--gate", "--rho", "4", "--b", "-2", "--terms", "8"
-    )
+    found = document(capsys, "He3(z)/sqrt(6)", "--gate", "--rho", "4", "--b", "-2", "--terms", "8")
     assert found["information_exponent"] == 1
     assert found["link"]["information_exponent"] == 3
     assert found["link"]["generative_exponent"] == 1
@@ -86,12 +84,26 @@ def test_undecided_is_exit_three(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("5",), ("sin(z)**2+cos(z)**2",), ("exp(z**2/4)",), ("1/z",), ("log(z)",), ("sqrt(z)",),
-        ("foo(z)",), ("z**100000",), ("__import__('os').system('true')",), ("",),
-        ("(" * 10_000 + "z" + ")" * 10_000,), ("z", "--gate"), ("z", "--rho", "1"),
-        ("z", "--gate", "--rho", "0", "--b", "1"), ("z", "--gate", "--rho", "x", "--b", "1"),
-        ("z", "--terms", "0"), ("z", "--terms", "1e3"), ("z", "--digits", "-1"),
-        ("z", "--gate", "--rho", "1", "--b", "nan"), ("z", "y"),
+        ("5",),
+        ("sin(z)**2+cos(z)**2",),
+        ("exp(z**2/4)",),
+        ("1/z",),
+        ("log(z)",),
+        ("sqrt(z)",),
+        ("foo(z)",),
+        ("z**100000",),
+        ("__import__('os').system('true')",),
+        ("",),
+        ("(" * 10_000 + "z" + ")" * 10_000,),
+        ("z", "--gate"),
+        ("z", "--rho", "1"),
+        ("z", "--gate", "--rho", "0", "--b", "1"),
+        ("z", "--gate", "--rho", "x", "--b", "1"),
+        ("z", "--terms", "0"),
+        ("z", "--terms", "1e3"),
+        ("z", "--digits", "-1"),
+        ("z", "--gate", "--rho", "1", "--b", "nan"),
+        ("z", "y"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_two(

@@ -32,8 +32,13 @@ def test_every_statement_is_covered_or_says_why_not() -> None:
 def test_counterexamples_are_declared() -> None:
     refuted = {claim.id for claim in CLAIMS.values() if claim.expected is REFUTED}
     assert refuted == {
-        "mamba.A.threshold", "mamba.C.every-link", "mamba.D.any-bias", "mamba.D.any-scale",
-        "mamba.D.law.any-scale", "mamba.T1.euler", "mamba.T17.function-of-z",
+        "mamba.A.threshold",
+        "mamba.C.every-link",
+        "mamba.D.any-bias",
+        "mamba.D.any-scale",
+        "mamba.D.law.any-scale",
+        "mamba.T1.euler",
+        "mamba.T17.function-of-z",
     }
 
 
@@ -41,8 +46,14 @@ def test_the_hypothesis_on_the_bias_is_tested_and_can_be_dropped() -> None:
     assert BIAS.failure(Gated(HE3, "0")) is not None
     assert BIAS.failure(Gated(HE3, "-1")) is None
     assert BIAS.failure(Gated(HE4, "0")) is None
-    flat = Check("flat", D.checks[1].rung, D.checks[1].function, D.checks[1].formula, {},
-                 (Gated(HE3, "0", "4"),))
+    flat = Check(
+        "flat",
+        D.checks[1].rung,
+        D.checks[1].function,
+        D.checks[1].formula,
+        {},
+        (Gated(HE3, "0", "4"),),
+    )
     assert examine(D, flat, flat.formula, Context()).verdict is OUTSIDE
     assert examine(D, flat, flat.formula, Context(), without=["bias"]).verdict is REFUTED
     assert D.expected is HOLDS

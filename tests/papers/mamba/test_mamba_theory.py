@@ -32,6 +32,7 @@ def test_size_of_the_embedding(size: int) -> None:
 def test_sphere_moments_against_integrals(dimension: int) -> None:
     """``β_1`` has density proportional to ``(1-x²)^{(r-3)/2}``."""
     with mpmath.workdps(20):
+
         def moment(power: int) -> mpmath.mpf:
             half = mpmath.mpf(dimension - 1) / 2
             return mpmath.beta(mpmath.mpf(power + 1) / 2, half) / mpmath.beta(0.5, half)
@@ -43,9 +44,7 @@ def test_sphere_moments_against_integrals(dimension: int) -> None:
         assert total == 1
 
 
-@pytest.mark.parametrize(
-    ("order", "value"), [(3, 0.1270), (5, -0.1467), (4, 0.1414), (6, -0.1034)]
-)
+@pytest.mark.parametrize(("order", "value"), [(3, 0.1270), (5, -0.1467), (4, 0.1414), (6, -0.1034)])
 def test_query_factors(order: int, value: float) -> None:
     t = jump.threshold(order)
     with precision(64):

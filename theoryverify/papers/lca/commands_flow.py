@@ -127,7 +127,8 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
         f"limit    α*_T = {found.limit.alpha}",
         f"         β*_T = {found.limit.beta}",
         f"         F_T  = {found.limit.loss}",
-        f"why      ℓ(α₀,β₀) = {_short(found.start_loss)}, ends of the window: {_short(found.barrier)}; {rests}",
+        f"why      ℓ(α₀,β₀) = {_short(found.start_loss)}, "
+        f"ends of the window: {_short(found.barrier)}; {rests}",
     ]
     if found.end is not None:
         lines.append(

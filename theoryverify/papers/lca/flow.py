@@ -188,8 +188,16 @@ def run(
         with precision(4 * digits + 64):
             start = [ball(begin - centre).mid()]
     return follow(
-        target, start, clock=used, coordinates=coordinates, until=until, method=method,
-        tolerance=tolerance, digits=digits, scale=rest, watch_time=watch_time,
+        target,
+        start,
+        clock=used,
+        coordinates=coordinates,
+        until=until,
+        method=method,
+        tolerance=tolerance,
+        digits=digits,
+        scale=rest,
+        watch_time=watch_time,
         max_steps=max_steps,
     )
 

@@ -211,6 +211,10 @@ def literal_draws(
         return np.asarray(share * rho**2)
 
     return ExcessDraws(
-        torch_slope(model, device=device, context=context), law, dim, context, control,
+        torch_slope(model, device=device, context=context),
+        law,
+        dim,
+        context,
+        control,
         float(excess_loss(law, alpha, beta, depth=depth).excess),
     )

@@ -62,8 +62,13 @@ def speed(law: Law, depth: int, direction: int) -> Speed:
         # bound the second expectation from below whatever its error; in the first one a radius
         # larger by more than twice that error covers the wrong sign of a tiny q.
         slack = abs(middle) * arb(2) ** -48
-        return 2 * depth * (
-            _absolute(law, middle, radius + slack, power) - _absolute(law, middle, arb(0), power)
+        return (
+            2
+            * depth
+            * (
+                _absolute(law, middle, radius + slack, power)
+                - _absolute(law, middle, arb(0), power)
+            )
         )
 
     return Speed(at, variation)
@@ -80,9 +85,7 @@ def _absolute(law: Law, middle: arb, radius: arb, power: int) -> arb:
     return law.expect(below, on=(None, zero)) + law.expect(above, on=(zero, None))
 
 
-def time_between(
-    law: Law, depth: int, alpha0: Exact, alpha1: Exact, digits: int = 15
-) -> Enclosure:
+def time_between(law: Law, depth: int, alpha0: Exact, alpha1: Exact, digits: int = 15) -> Enclosure:
     """Enclose the time that the flow takes from ``alpha0`` to ``alpha1``.
 
     Raises
@@ -143,9 +146,7 @@ def time_to_level(
     return TrainingTime(law, depth, begin, factor, target, total)
 
 
-def position_after(
-    law: Law, depth: int, alpha0: Exact, time: Exact, digits: int = 20
-) -> Enclosure:
+def position_after(law: Law, depth: int, alpha0: Exact, time: Exact, digits: int = 20) -> Enclosure:
     """Enclose α(t) for the flow from ``alpha0``, by inverting the passage time.
 
     Examples
@@ -265,9 +266,7 @@ def _direction(law: Law, depth: int, begin: Fraction, end: Fraction) -> int:
     for direction in (1, -1):
         ahead = (end - begin) * direction >= 0
         # Before the enclosure of α*_T, or before α*_T by the certified sign of R_T'.
-        if ahead and (
-            end < star.lower if direction > 0 else end > star.upper
-        ):
+        if ahead and (end < star.lower if direction > 0 else end > star.upper):
             return direction
         if ahead and star.lower <= end <= star.upper and begin != end:
             finer = alpha_star(law, depth, 60).enclosure

@@ -279,7 +279,14 @@ class _Setup:
 
     @classmethod
     def of(
-        cls, law: Law, dim: int, context: int, depth: int, alpha: Exact, beta: Exact | None, most: int
+        cls,
+        law: Law,
+        dim: int,
+        context: int,
+        depth: int,
+        alpha: Exact,
+        beta: Exact | None,
+        most: int,
     ) -> _Setup:
         law = assumptions.require(law)
         moments = Moments(positive_integer(dim, "dim"), positive_integer(context, "context"))

@@ -86,8 +86,9 @@ def counting(formula: sympy.Expr, examination: Examination) -> Evidence:
     examination.identity("1 + d + d + d(d-1)/2", theory.embedding_dimension(), formula)
     for size in range(1, 6):
         x = sympy.symbols(f"x1:{size + 1}", real=True)
-        examination.decide(f"entries at d = {size}",
-                           len(theory.embedding(x)) == formula.subs(d, size), "")
+        examination.decide(
+            f"entries at d = {size}", len(theory.embedding(x)) == formula.subs(d, size), ""
+        )
     return examination.evidence("every d")
 
 
@@ -182,8 +183,9 @@ def projection(build: _Signal, examination: Examination) -> Evidence:
         found = gaussian_mean(label * entry, x)
         difference = sympy.expand(found - value).subs(b3**2, square)
         difference = difference.subs(square, 1 - b1**2 - b2**2)
-        examination.decide(f"E[T·({entry})]", sympy.expand(difference) == 0,
-                           f"{found}, stated {value}")
+        examination.decide(
+            f"E[T·({entry})]", sympy.expand(difference) == 0, f"{found}, stated {value}"
+        )
     return examination.evidence("every β on the sphere; entries involve at most two coordinates")
 
 
@@ -244,11 +246,13 @@ JUMP = Claim(
     CERTIFIED,
     formula=jump.jump_polynomial,
     controls={
-        "without the factor of He_{n-2}": lambda k: jump.jump_polynomial(k)
-        - Surds.of(k - 1) * hermite(k - 2) * root_factorial(k).inverse(),
+        "without the factor of He_{n-2}": lambda k: (
+            jump.jump_polynomial(k) - Surds.of(k - 1) * hermite(k - 2) * root_factorial(k).inverse()
+        ),
         "half": lambda k: jump.jump_polynomial(k) * Surds.of(Fraction(1, 2)),
-        "plus one part in a million": lambda k: jump.jump_polynomial(k)
-        * Surds.of(Fraction(10**6 + 1, 10**6)),
+        "plus one part in a million": lambda k: (
+            jump.jump_polynomial(k) * Surds.of(Fraction(10**6 + 1, 10**6))
+        ),
     },
 )
 def exact_integration(closed: Callable[[int], Surds], examination: Examination) -> Evidence:
@@ -272,8 +276,11 @@ TAILS = Claim(
     "derivatives",
     CERTIFIED,
     formula=lambda k: hermite(k - 1),
-    controls={"He_{k+1}": lambda k: hermite(k + 1), "-He_{k-1}": lambda k: -hermite(k - 1),
-              "k He_{k-1}": lambda k: Surds.of(k) * hermite(k - 1)},
+    controls={
+        "He_{k+1}": lambda k: hermite(k + 1),
+        "-He_{k-1}": lambda k: -hermite(k - 1),
+        "k He_{k-1}": lambda k: Surds.of(k) * hermite(k - 1),
+    },
 )
 def derivatives(closed: Callable[[int], Surds], examination: Examination) -> Evidence:
     for k in range(1, 40):
@@ -283,8 +290,10 @@ def derivatives(closed: Callable[[int], Surds], examination: Examination) -> Evi
         examination.decide(f"k = {k}", (slope + hermite(k)).is_zero, f"{slope}"[:60])
     end = Point(Surds.of(1))
     value = integral(Form.of(hermite(3)), end, None)
-    examination.lemma("the integrator agrees at k = 3, t = 1",
-                      not (value - jump.boundary_term(hermite(2), Surds.of(1))).terms)
+    examination.lemma(
+        "the integrator agrees at k = 3, t = 1",
+        not (value - jump.boundary_term(hermite(2), Surds.of(1))).terms,
+    )
     return examination.evidence("every k < 40, every t")
 
 
@@ -330,8 +339,10 @@ def summing(formula: sympy.Expr, examination: Examination) -> Evidence:
     "variance of the extra term",
     PROVED,
     formula=(sympy.Rational(1, 2), sympy.Integer(3)),
-    controls={"Σβ_i⁴": (sympy.Integer(1), sympy.Integer(3)),
-              "weights 2:2": (sympy.Rational(1, 2), sympy.Integer(2))},
+    controls={
+        "Σβ_i⁴": (sympy.Integer(1), sympy.Integer(3)),
+        "weights 2:2": (sympy.Rational(1, 2), sympy.Integer(2)),
+    },
 )
 def variance(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
     share, ratio = formula
@@ -340,8 +351,11 @@ def variance(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -
     extra = (b1**2 * x1**2 + b2**2 * x2**2) / 2
     mean = gaussian_mean(extra, (x1, x2))
     spread = gaussian_mean(extra**2, (x1, x2)) - mean**2
-    examination.identity("Var(½Σβ_i²x_i²) = share·Σβ_i⁴ (independent terms)",
-                         sympy.expand(spread), share * (b1**4 + b2**4))
+    examination.identity(
+        "Var(½Σβ_i²x_i²) = share·Σβ_i⁴ (independent terms)",
+        sympy.expand(spread),
+        share * (b1**4 + b2**4),
+    )
     _, fourth, mixed = theory.sphere_moments()
     examination.identity("E β_i⁴ / E β_i²β_j²", fourth / mixed, ratio)
     return examination.evidence("every r, as terms of different coordinates are independent")

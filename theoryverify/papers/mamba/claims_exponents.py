@@ -47,8 +47,11 @@ def _physicists(k: int) -> Surds:
         "physicists' polynomials": _physicists,
         "raw for orthonormal": hermite,
         "the coefficient of the series": lambda k: hermite(k) * Surds.of(Fraction(1, factorial(k))),
-        "he_5 off by one part in 10^9": lambda k: hermite(k) * root_factorial(k).inverse()
-        * Surds.of(1 + (Fraction(1, 10**9) if k == 5 else 0)),
+        "he_5 off by one part in 10^9": lambda k: (
+            hermite(k)
+            * root_factorial(k).inverse()
+            * Surds.of(1 + (Fraction(1, 10**9) if k == 5 else 0))
+        ),
     },
 )
 def moments(basis: Callable[[int], Surds], examination: Examination) -> Evidence:
@@ -149,8 +152,9 @@ def _threshold(text: str, nodes: int = 60, level: float = 1e-10) -> int | None:
         "the lowest degree that occurs": lambda text: _lowest_power(text),
     },
 )
-def literal_definition(decide: Callable[[str], int | None], case: str,
-                       examination: Examination) -> Evidence:
+def literal_definition(
+    decide: Callable[[str], int | None], case: str, examination: Examination
+) -> Evidence:
     value = decide(case)
     polynomial = link(case).polynomial
     assert polynomial is not None
@@ -178,8 +182,15 @@ B = Claim(
     note=NUMBERING,
 )
 
-_TRANSFORMED = ("sin(z)", "abs(z)", "relu(z)", "cos(z)", "z**2*exp(-z**2)",
-                "(1+sign(abs(z)-1))/2 - exp(3/2)/4*(1+sign(abs(z)-2))", HE3)
+_TRANSFORMED = (
+    "sin(z)",
+    "abs(z)",
+    "relu(z)",
+    "cos(z)",
+    "z**2*exp(-z**2)",
+    "(1+sign(abs(z)-1))/2 - exp(3/2)/4*(1+sign(abs(z)-2))",
+    HE3,
+)
 
 
 @B.check(
@@ -193,8 +204,9 @@ _TRANSFORMED = ("sin(z)", "abs(z)", "relu(z)", "cos(z)", "z**2*exp(-z**2)",
         "one more": lambda text: (generative_exponent(text).value or 0) + 1,
     },
 )
-def no_transformation_goes_below(decide: Callable[[str], int | None], case: str,
-                                 examination: Examination) -> Evidence:
+def no_transformation_goes_below(
+    decide: Callable[[str], int | None], case: str, examination: Examination
+) -> Evidence:
     value = decide(case)
     if value is None:
         examination.decide("a value", None, "undecided")
@@ -204,8 +216,9 @@ def no_transformation_goes_below(decide: Callable[[str], int | None], case: str,
         for name, text in _transformations(case).items()
     }
     for name, order in orders.items():
-        examination.decide(f"ie({name}) >= {value}", None if order is None else order >= value,
-                           f"found {order}")
+        examination.decide(
+            f"ie({name}) >= {value}", None if order is None else order >= value, f"found {order}"
+        )
     attained = any(order == value for order in orders.values())
     examination.decide(f"{value} is attained", attained, f"found {orders}")
     return examination.evidence("T(y) = y, y², y³, tanh y")
@@ -237,13 +250,15 @@ def _by_parity(polynomial: Surds) -> int:
     cases=MORE,
     controls={
         "always 1": lambda polynomial: 1,
-        "1 only for odd links": lambda polynomial: 1
-        if (polynomial + polynomial.reflect()).is_zero else 2,
+        "1 only for odd links": lambda polynomial: (
+            1 if (polynomial + polynomial.reflect()).is_zero else 2
+        ),
         "parity of the degree": lambda polynomial: 1 if polynomial.degree % 2 else 2,
     },
 )
-def exact_witnesses(exponent: Callable[[Surds], int], case: str,
-                    examination: Examination) -> Evidence:
+def exact_witnesses(
+    exponent: Callable[[Surds], int], case: str, examination: Examination
+) -> Evidence:
     polynomial = link(case).polynomial
     assert polynomial is not None
     value = exponent(polynomial)
@@ -332,15 +347,19 @@ def ldl(degrees: tuple[int, int], examination: Examination) -> Evidence:
     for i in range(4, failing + 1, 2):
         value = pivots.get(i)
         if value is not None and i > 4:
-            step = theory.pivot(sympy.Rational(pivots[i - 2].numerator, pivots[i - 2].denominator),
-                                sympy.Integer(i))
-            examination.lemma(f"pivot {i} by the recurrence",
-                              step == sympy.Rational(value.numerator, value.denominator))
+            step = theory.pivot(
+                sympy.Rational(pivots[i - 2].numerator, pivots[i - 2].denominator), sympy.Integer(i)
+            )
+            examination.lemma(
+                f"pivot {i} by the recurrence",
+                step == sympy.Rational(value.numerator, value.denominator),
+            )
     positive = all(i in pivots and pivots[i] > 0 for i in range(4, safe + 1, 2))
     shown = ", ".join(f"d_{i} = {float(d):.4g}" for i, d in pivots.items())
     examination.decide(f"all pivots up to {safe} are positive", positive, shown)
-    examination.decide(f"the pivot at {failing} is not", pivots.get(failing, Fraction(1)) <= 0,
-                       shown)
+    examination.decide(
+        f"the pivot at {failing} is not", pivots.get(failing, Fraction(1)) <= 0, shown
+    )
     return examination.evidence("every even polynomial of these degrees with ie >= 4")
 
 
@@ -349,8 +368,7 @@ def ldl(degrees: tuple[int, int], examination: Examination) -> Evidence:
     CERTIFIED,
     formula=vanishing_link(4),
     controls={
-        "without its highest term": vanishing_link(4)
-        - vanishing_link(4).leading * hermite(20),
+        "without its highest term": vanishing_link(4) - vanishing_link(4).leading * hermite(20),
         "he_4": hermite(4),
     },
 )

@@ -114,8 +114,11 @@ def lagrange(exponent: Callable[[str], int], case: Gated, examination: Examinati
         return examination.evidence("")
     law = gate_law(case.link, value, case.b)
     start = law.valid_from("9/10")
-    examination.decide(f"c_{value} ≠ 0 for every ρ >= {start}", start > 0,
-                       f"{law}, with a remainder below 9/10 of it")
+    examination.decide(
+        f"c_{value} ≠ 0 for every ρ >= {start}",
+        start > 0,
+        f"{law}, with a remainder below 9/10 of it",
+    )
     return examination.evidence("every ρ >= ρ₀(g,b), which the check finds")
 
 
@@ -177,8 +180,11 @@ ANY_SCALE = Claim(
     note="g = -ε he_1 + √(1-ε²)(he_2+he_3)/√2: at the zero ε(ρ,b) of c_1 the exponent is 2.",
 )
 
-ROOTS = {("4", "-2"): "0.3436483738229945", ("10", "-3"): "0.2029960082169056",
-         ("30", "-3"): "0.0602647614589232"}
+ROOTS = {
+    ("4", "-2"): "0.3436483738229945",
+    ("10", "-3"): "0.2029960082169056",
+    ("30", "-3"): "0.0602647614589232",
+}
 
 
 def mixture(rho: str, b: str, k: int = 1) -> Callable[[arb], arb]:
@@ -197,8 +203,10 @@ def mixture(rho: str, b: str, k: int = 1) -> Callable[[arb], arb]:
     "a certified change of sign",
     CERTIFIED,
     formula=(Fraction(1, 10), Fraction(9, 10)),
-    controls={"on [1/5, 1/2]": (Fraction(1, 5), Fraction(1, 2)),
-              "within 10^-4 of the root": (Fraction("0.3436"), Fraction("0.3437"))},
+    controls={
+        "on [1/5, 1/2]": (Fraction(1, 5), Fraction(1, 2)),
+        "within 10^-4 of the root": (Fraction("0.3436"), Fraction("0.3437")),
+    },
     mutate=False,
 )
 def change_of_sign(interval: tuple[Fraction, Fraction], examination: Examination) -> Evidence:
@@ -271,10 +279,14 @@ _Leading = Callable[[Surds, int, int, int, str], arb]
     cases=tuple(Gated(g, "-3") for g in (HE2, HE3, HE4, MIX)),
     controls={
         "without k!, where k = 2": lambda g, p, k, rho, b: _leading(g, p, k, rho, b) * factorial(k),
-        "σ⁽ᵏ⁺¹⁾ for σ⁽ᵏ⁾": lambda g, p, k, rho, b: _leading(g, p, k, rho, b)
-        * sigmoid_derivative_ball(k + 1, b) / sigmoid_derivative_ball(k, b),
-        "raw for orthonormal": lambda g, p, k, rho, b: _leading(g, p, k, rho, b)
-        * root_factorial(p).number().real,
+        "σ⁽ᵏ⁺¹⁾ for σ⁽ᵏ⁾": lambda g, p, k, rho, b: (
+            _leading(g, p, k, rho, b)
+            * sigmoid_derivative_ball(k + 1, b)
+            / sigmoid_derivative_ball(k, b)
+        ),
+        "raw for orthonormal": lambda g, p, k, rho, b: (
+            _leading(g, p, k, rho, b) * root_factorial(p).number().real
+        ),
         "off by a quarter": lambda g, p, k, rho, b: _leading(g, p, k, rho, b) * 5 / 4,
     },
 )
@@ -294,9 +306,14 @@ def enclosed(statement: _Leading, case: Gated, examination: Examination) -> Evid
 
 
 MOMENTS = {
-    (HE3, 1): (2, "9*sqrt(6)"), (HE3, 2): (1, "3*sqrt(2)"), (HE2, 2): (0, "1"),
-    (HE4, 2): (1, "4*sqrt(2)"), (MIX, 1): (1, "sqrt(3)"), (HE5, 1): (2, "30*sqrt(30)"),
-    (HE5, 2): (1, "5*sqrt(2)"), (CANCELLING, 1): (2, None),
+    (HE3, 1): (2, "9*sqrt(6)"),
+    (HE3, 2): (1, "3*sqrt(2)"),
+    (HE2, 2): (0, "1"),
+    (HE4, 2): (1, "4*sqrt(2)"),
+    (MIX, 1): (1, "sqrt(3)"),
+    (HE5, 1): (2, "30*sqrt(30)"),
+    (HE5, 2): (1, "5*sqrt(2)"),
+    (CANCELLING, 1): (2, None),
 }
 
 
@@ -310,8 +327,9 @@ MOMENTS = {
         "9√6/2": {**MOMENTS, (HE3, 1): (2, "9*sqrt(6)/2")},
     },
 )
-def leading_orders(table: dict[tuple[str, int], tuple[int, str | None]],
-                   examination: Examination) -> Evidence:
+def leading_orders(
+    table: dict[tuple[str, int], tuple[int, str | None]], examination: Examination
+) -> Evidence:
     for (text, p), (k, moment) in table.items():
         law = gate_law(text, p, -1)
         agrees = law.k == k and (moment is None or str(law.moment) == moment)
@@ -407,8 +425,11 @@ MEAN = Claim(
 def association(stated: int, case: Gated, examination: Examination) -> Evidence:
     found = Gate(case.rho or "1", case.b).coefficient(case.link, 0, digits=20)
     seen = found.enclosure.sign()
-    examination.decide(f"the sign of c_0 is {stated}", None if seen is None else seen == stated,
-                       str(found.enclosure))
+    examination.decide(
+        f"the sign of c_0 is {stated}",
+        None if seen is None else seen == stated,
+        str(found.enclosure),
+    )
     examination.assume("Chebyshev's association inequality, for all other links and gates")
     return examination.evidence("enclosed at these gates")
 
@@ -431,8 +452,11 @@ def leading_terms(first: int, examination: Examination) -> Evidence:
     # z^deg/ρ - z²/2 is unbounded above on a half-line iff deg >= 3 (either sign, ρ > 2 if deg = 2).
     for degree in range(1, 7):
         diverges = degree > 2
-        examination.decide(f"degree {degree}", diverges == (degree >= first),
-                           f"z^{degree}/ρ - z²/2 for large |z|, ρ > 2")
+        examination.decide(
+            f"degree {degree}",
+            diverges == (degree >= first),
+            f"z^{degree}/ρ - z²/2 for large |z|, ρ > 2",
+        )
     E = sympy.Symbol("E", positive=True)  # e^{|u|}
     below = 1 - E / (1 + E)
     examination.lemma("σ <= 1", sympy.simplify(below - 1 / (1 + E)) == 0)

@@ -10,25 +10,54 @@ _NOT_YET = "no check is written yet"
 claims = [
     Claim(f"mamba.{key}", place, statement, title=title, not_checked=_NOT_YET, note=NUMBERING)
     for key, place, statement, title in (
-        ("T2", "one-layer Mamba: closed form",
-         r"o_{N+1}=\sum_jG_{j,N+1}z_jz_j^\top W_B^\top W_Cz_{N+1}",
-         "the recurrence equals its closed form"),
-        ("T3", "one-layer Mamba: the gates",
-         r"\sum_{j\le N}G_{j,N+1}=(1-\sigma(b))\big(1-\prod_{k\le N}(1-s_k)\big)",
-         "the sum of the gates"),
-        ("T6", "forgetting", r"F_N=(1-\sigma(b))\frac{1-(1-\mu_s)^N}{N\mu_s}",
-         "the factor F_N of forgetting, its monotonicity and limits"),
-        ("T7", "forgetting", r"\mathbb E S_n^2=q\,\mathbb E S_{n-1}^2+2h\,\mathbb E S_{n-1}+m_2",
-         "the recursion of the variance with forgetting"),
-        ("E", "lemma on stage I", r"|\gamma^*_\alpha|\gg|\gamma^*_{\alpha'}|,\ "
-         r"\operatorname{supp}\alpha\subset I\not\supset\operatorname{supp}\alpha'",
-         "after one gradient step the support stands out"),
-        ("C.1", "Lemma C.1, Proposition 4.1",
-         r"N^{-1}\mathrm{Mamba}(Z;\gamma^*)\approx P_1+P_2(\langle\beta,x\rangle/r)^{\mathrm{ge}}",
-         "the test-time feature is P₁ + P₂(⟨β,x⟩/r)^ge"),
-        ("G", "lemma on the MLP", r"\|u^*\|\le\tilde O(r^{3\mathrm{ge}/2}m^{-1/2})",
-         "a two-layer head expresses g in the feature"),
-        ("main", "main theorem", r"\mathcal R_N(f)-\tau=o_d(1)",
-         "the in-context error tends to the noise level"),
+        (
+            "T2",
+            "one-layer Mamba: closed form",
+            r"o_{N+1}=\sum_jG_{j,N+1}z_jz_j^\top W_B^\top W_Cz_{N+1}",
+            "the recurrence equals its closed form",
+        ),
+        (
+            "T3",
+            "one-layer Mamba: the gates",
+            r"\sum_{j\le N}G_{j,N+1}=(1-\sigma(b))\big(1-\prod_{k\le N}(1-s_k)\big)",
+            "the sum of the gates",
+        ),
+        (
+            "T6",
+            "forgetting",
+            r"F_N=(1-\sigma(b))\frac{1-(1-\mu_s)^N}{N\mu_s}",
+            "the factor F_N of forgetting, its monotonicity and limits",
+        ),
+        (
+            "T7",
+            "forgetting",
+            r"\mathbb E S_n^2=q\,\mathbb E S_{n-1}^2+2h\,\mathbb E S_{n-1}+m_2",
+            "the recursion of the variance with forgetting",
+        ),
+        (
+            "E",
+            "lemma on stage I",
+            r"|\gamma^*_\alpha|\gg|\gamma^*_{\alpha'}|,\ "
+            r"\operatorname{supp}\alpha\subset I\not\supset\operatorname{supp}\alpha'",
+            "after one gradient step the support stands out",
+        ),
+        (
+            "C.1",
+            "Lemma C.1, Proposition 4.1",
+            r"N^{-1}\mathrm{Mamba}(Z;\gamma^*)\approx P_1+P_2(\langle\beta,x\rangle/r)^{\mathrm{ge}}",
+            "the test-time feature is P₁ + P₂(⟨β,x⟩/r)^ge",
+        ),
+        (
+            "G",
+            "lemma on the MLP",
+            r"\|u^*\|\le\tilde O(r^{3\mathrm{ge}/2}m^{-1/2})",
+            "a two-layer head expresses g in the feature",
+        ),
+        (
+            "main",
+            "main theorem",
+            r"\mathcal R_N(f)-\tau=o_d(1)",
+            "the in-context error tends to the noise level",
+        ),
     )
 ]

@@ -18,8 +18,11 @@ _MAX_DIGITS = 1_000
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("link", metavar="LINK",
-                        help="an expression in z, such as 'He3(z)/sqrt(6)' or 'relu(z) - 1/2'")
+    parser.add_argument(
+        "link",
+        metavar="LINK",
+        help="an expression in z, such as 'He3(z)/sqrt(6)' or 'relu(z) - 1/2'",
+    )
     parser.add_argument("--gate", action="store_true", help="of the gated link g·σ(g/ρ+b)")
     parser.add_argument("--rho", metavar="R", help="scale of the gate, positive")
     parser.add_argument("--b", metavar="B", help="bias of the gate")
@@ -119,6 +122,10 @@ def _value(value: int | None) -> str:
 
 
 commands = (
-    Command("exponent", "information and generative exponent of a link, bare and gated",
-            _configure, exponent),
+    Command(
+        "exponent",
+        "information and generative exponent of a link, bare and gated",
+        _configure,
+        exponent,
+    ),
 )

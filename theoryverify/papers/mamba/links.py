@@ -15,6 +15,10 @@ POLYNOMIALS = (HE2, HE3, HE4, HE5, MIX)
 MORE = (*POLYNOMIALS, TINY, CANCELLING, "z", "z**4", "(z+1)**2 - 2*z - 1", "He7(z) + 3*He6(z)")
 
 NAMES = {
-    HE2: "he_2", HE3: "he_3", HE4: "he_4", HE5: "he_5", MIX: "(he_2+he_3)/√2",
+    HE2: "he_2",
+    HE3: "he_3",
+    HE4: "he_4",
+    HE5: "he_5",
+    MIX: "(he_2+he_3)/√2",
     CANCELLING: "he_2+he_3-(√3/2)he_4",
 }
