@@ -123,6 +123,17 @@ def test_own_time_stalls_and_says_so():
         result.require()
 
 
+def test_a_short_newton_step_of_the_loss_alone_is_no_arrival():
+    """For ℓ ~ q^{2T} it is q/(2T): at T = 10^5 it is below 1e-4 anywhere on the way."""
+    loss, start = FloatLoss(U25, 100_000), 0.1 - 2 / 7
+    jet = loss([start])
+    assert abs(jet.gradient[0] / jet.hessian[0][0]) < 1e-5
+    result = gradient_flow(
+        loss, [start], clock=log_loss_clock(200_000), close=1e-4, scale=2 / 7, tolerance=1e-6
+    ).require(Status.CONVERGED)
+    assert abs(result.x[-1][0]) < 1e-4
+
+
 def test_elapsed_time_agrees_with_the_certified_time():
     for method in ("radau", "collocation"):
         result = run(U25, 6, "0.02", method=method, digits=15).require()
@@ -270,6 +281,29 @@ def test_collocation_reaches_the_digits_it_was_asked_for():
         end = gradient_flow(quartic, [arb(1)], until=4, method="collocation", digits=digits).end[0]
         with precision(300):
             assert abs(end - arb(1) / 3) < arb(10) ** (2 - digits), digits
+
+
+def test_collocation_sees_a_sharp_bend():
+    """ℓ = √(θ²+ε²): full speed until |θ| ~ ε = 1e-3, then a sudden approach.
+
+    ``t(θ) = [√(θ²+ε²) - ε arsinh(ε/θ)]`` between θ and the start.
+    """
+    with precision(200):
+        small = arb("0.001")
+
+    def bend(x):
+        root = (x[0] ** 2 + small**2).sqrt()
+        return Jet(root.mid(), [(x[0] / root).mid()], [[(small**2 / root**3).mid()]])
+
+    def passed(theta):
+        return (theta**2 + small**2).sqrt() - small * (small / theta).asinh()
+
+    with precision(200):
+        until = (passed(arb(1)) - passed(arb("0.0001"))).mid()
+    for digits in (12, 25):
+        end = gradient_flow(bend, [arb(1)], until=until, method="collocation", digits=digits).end[0]
+        with precision(200):
+            assert abs(end - arb("0.0001")) < arb(10) ** (1 - digits), digits
 
 
 def test_solve():

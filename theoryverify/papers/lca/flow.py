@@ -144,7 +144,7 @@ def run(
     digits: int = 30,
     loss: Callable[[Sequence[Any]], Jet] | None = None,
     watch_time: bool = True,
-    max_steps: int = 10_000,
+    max_steps: int = 3_000,
 ) -> FlowResult:
     """One run of the flow, by one integrator and clock.
 
