@@ -10,7 +10,7 @@ verify: $(VENV)/.ready
 	$(BIN)/theoryverify check lca --preset quick --report report
 
 test: $(VENV)/.ready
-	$(BIN)/pytest -n auto --dist loadscope
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: $(VENV)/.ready
 	$(BIN)/pip install -q -c constraints.txt ruff mypy

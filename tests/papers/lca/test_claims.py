@@ -8,7 +8,12 @@ from theoryverify.claims.ladder import REFUTED
 from theoryverify.claims.registry import claims_of, paper_named
 
 CLAIMS = claims_of([paper_named("lca")])
-CHECKS = [(claim, check) for claim in CLAIMS.values() for check in claim.checks]
+CHECKS = [
+    (claim, check)
+    for claim in CLAIMS.values()
+    for check in claim.checks
+    if check.preset == "quick"
+]
 
 
 @pytest.mark.parametrize(
@@ -16,6 +21,8 @@ CHECKS = [(claim, check) for claim in CLAIMS.values() for check in claim.checks]
 )
 def test_check(claim: Claim, check: Check) -> None:
     result = run_check(claim, check, Context())
+    if "theoryverify[simulate]" in result.why:
+        pytest.skip(result.why)
     assert result.verdict is claim.expected, result.why
     for control in result.controls:
         assert control.verdict is REFUTED, (control.name, control.reason)
