@@ -21,6 +21,14 @@ def test_the_budget_is_never_exceeded():
         budget.spend("test 3", 2 * SHARE)
 
 
+def test_a_share_larger_than_what_is_left_is_refused():
+    budget = ErrorBudget(total=1e-6)
+    budget.spend("most", 7e-7)
+    with pytest.raises(InputError, match="3e-07 is left"):
+        budget.spend("too much", 4e-7)
+    budget.spend("the rest", 3e-7)
+
+
 def test_shares_do_not_depend_on_the_order():
     names = ["a", "b", "c"]
     first, second = ErrorBudget(), ErrorBudget()
