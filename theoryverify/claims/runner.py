@@ -54,6 +54,8 @@ def run(
         if (rung is None or check.rung is rung)
         and (check.preset == "quick" or context.preset == "full")
     ]
+    # The lower the rung the longer a check takes; long ones last would leave the other cores idle.
+    tasks.sort(key=lambda task: task[1].rung.height)
     results = _run_tasks(tasks, context, jobs or _cores(), progress)
     return Report(
         tuple(_conclude(claims, results).values()), context.preset, context.seed, _versions()
