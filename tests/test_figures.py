@@ -155,7 +155,7 @@ def test_first_order_agrees_with_the_formula_for_uniform_laws() -> None:
 
 def test_training_times() -> None:
     table = training_time_tables()["time"]
-    known = {4: "13.2245390441827", 32: "298012460797000000000"}
+    known = {4: "13.22453904437996", 32: "298012460797000000000"}
     for depth, value in known.items():
         rows = table.where(law="uniform(2,5)", T=depth)
         assert enclosed(rows, "time", value, str(Fraction(value) / 10**9))
