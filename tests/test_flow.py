@@ -52,10 +52,19 @@ def relative(value: float, exact: float) -> float:
 # -- the orbit ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("law", "depth", "start"), [
-    ("uniform", 1, "0.02"), ("uniform", 2, "-1/2"), ("uniform", 10, "0.02"), ("uniform", 30, "2"),
-    ("uniform", 200, "0.285"), ("uniform", 1000, "0.02"), ("atoms", 8, "2"), ("atoms", 1000, "0.3"),
-])
+@pytest.mark.parametrize(
+    ("law", "depth", "start"),
+    [
+        ("uniform", 1, "0.02"),
+        ("uniform", 2, "-1/2"),
+        ("uniform", 10, "0.02"),
+        ("uniform", 30, "2"),
+        ("uniform", 200, "0.285"),
+        ("uniform", 1000, "0.02"),
+        ("atoms", 8, "2"),
+        ("atoms", 1000, "0.3"),
+    ],
+)
 def test_both_integrators_end_at_alpha_star(law, depth, start):
     flow = lca_flow(LAWS[law], depth, start, digits=16)
     assert flow.arrived
@@ -82,22 +91,33 @@ def test_the_flow_without_w_ends_elsewhere_and_ascent_nowhere():
         up.require()
 
 
-@pytest.mark.parametrize(("depth", "start", "time", "expected"), [
-    (8, "2", 5, 0.39946030411087475769),
-    (2, "0.1", 5, 0.3751421149120567573193), (5, "0.1", 50, 0.3673975111321810151477),
-    (20, "0.1", 1000, 0.2035234617590562972394), (1, "0.1", 1, 0.3929446762431972675292),
-])
+@pytest.mark.parametrize(
+    ("depth", "start", "time", "expected"),
+    [
+        (8, "2", 5, 0.39946030411087475769),
+        (2, "0.1", 5, 0.3751421149120567573193),
+        (5, "0.1", 50, 0.3673975111321810151477),
+        (20, "0.1", 1000, 0.2035234617590562972394),
+        (1, "0.1", 1, 0.3929446762431972675292),
+    ],
+)
 def test_positions_in_the_flows_own_time(depth, start, time, expected):
     """Stiff starts (slope -2e13) and loose default tolerances have given 2 and 3 right digits."""
     result = run(ATOMS, depth, start, clock=TIME, until=time).require(Status.STOPPED)
     assert relative(result.end[0], expected) <= 3e-8
 
 
-@pytest.mark.parametrize(("depth", "start", "time", "expected"), [
-    (8, "2", 5, "0.39946030411087475769"), (8, "2", 10, "0.39227137229112754382"),
-    (2, "0.1", 5, "0.3751421149120567573193"), (5, "0.1", 50, "0.3673975111321810151477"),
-    (20, "0.1", 1000, "0.2035234617590562972394"), (1, "0.1", 1, "0.3929446762431972675292"),
-])
+@pytest.mark.parametrize(
+    ("depth", "start", "time", "expected"),
+    [
+        (8, "2", 5, "0.39946030411087475769"),
+        (8, "2", 10, "0.39227137229112754382"),
+        (2, "0.1", 5, "0.3751421149120567573193"),
+        (5, "0.1", 50, "0.3673975111321810151477"),
+        (20, "0.1", 1000, "0.2035234617590562972394"),
+        (1, "0.1", 1, "0.3929446762431972675292"),
+    ],
+)
 def test_positions_are_enclosed(depth, start, time, expected):
     where = position_after(ATOMS, depth, start, time, digits=18)
     assert where.digits >= 17
@@ -170,8 +190,9 @@ def test_two_dimensions_and_the_orbit_does_not_depend_on_the_clock():
         point = point - 2e-3 * np.array(rosenbrock(middle).gradient)
         orbit.append(point)
     for clock in (TIME, CURVATURE, log_loss_clock()):
-        result = gradient_flow(rosenbrock, [-1.0, 1.0], clock=clock, tolerance=1e-8, close=1e-8,
-                               max_steps=1000)
+        result = gradient_flow(
+            rosenbrock, [-1.0, 1.0], clock=clock, tolerance=1e-8, close=1e-8, max_steps=1000
+        )
         assert crossing(result.x) == pytest.approx(crossing(orbit), abs=2e-3), clock.name
         if clock in (TIME, CURVATURE):  # the loss ends at zero, its logarithm nowhere
             assert result.status is Status.CONVERGED
@@ -193,7 +214,8 @@ class UntiedLoss:
         rho, r = kappa + (1 - kappa) * u, (1 - u, (1 - kappa) * du)
         second = ((0 * u, -du), (-du, (1 - kappa) * ddu))
         return Jet(
-            mean(rho**2), [2 * mean(rho * part) for part in r],
+            mean(rho**2),
+            [2 * mean(rho * part) for part in r],
             [[2 * mean(r[i] * r[j] + rho * second[i][j]) for j in (0, 1)] for i in (0, 1)],
         )
 
@@ -202,14 +224,23 @@ class UntiedLoss:
     )
 
 
-@pytest.mark.parametrize(("depth", "beta"), [
-    (2, -0.275), (3, -0.27233800481532657661359), (10, -0.28212926058379541929157),
-])
+@pytest.mark.parametrize(
+    ("depth", "beta"),
+    [
+        (2, -0.275),
+        (3, -0.27233800481532657661359),
+        (10, -0.28212926058379541929157),
+    ],
+)
 def test_the_two_parameter_flow_fits(depth, beta):
     loss = UntiedLoss(depth)
     result = gradient_flow(
-        loss, [0.1, -0.2], clock=log_loss_clock(2 * depth), coordinates=loss.coordinates,
-        tolerance=1e-7, close=1e-8,
+        loss,
+        [0.1, -0.2],
+        clock=log_loss_clock(2 * depth),
+        coordinates=loss.coordinates,
+        tolerance=1e-7,
+        close=1e-8,
     ).require(Status.CONVERGED)
     assert relative(result.end[1], beta) <= 1e-7
 
@@ -218,7 +249,9 @@ def test_steepest_descent_is_that_of_the_parameters():
     """In stretched coordinates θ = 3x the orbit of θ, and its time, are the same."""
     plain = gradient_flow(lambda x: Jet(x[0] ** 2 / 2, [x[0]], [[1.0]]), [6.0], until=1.5)
     stretched = gradient_flow(
-        lambda x: Jet(9 * x[0] ** 2 / 2, [9 * x[0]], [[9.0]]), [2.0], until=1.5,
+        lambda x: Jet(9 * x[0] ** 2 / 2, [9 * x[0]], [[9.0]]),
+        [2.0],
+        until=1.5,
         coordinates=Coordinates(lambda x: [3 * x[0]], lambda x: [[3.0]]),
     )
     assert plain.end[0] == pytest.approx(6 * math.exp(-1.5), rel=1e-8)
@@ -228,7 +261,8 @@ def test_steepest_descent_is_that_of_the_parameters():
 def test_saddles_and_nan_are_no_arrivals():
     saddle = gradient_flow(
         lambda x: Jet(x[0] ** 2 - x[1] ** 2 + 1, [2 * x[0], -2 * x[1]], [[2.0, 0.0], [0.0, -2.0]]),
-        [1.0, 0.0], max_steps=50,
+        [1.0, 0.0],
+        max_steps=50,
     )
     assert saddle.status is not Status.CONVERGED
     broken = gradient_flow(lambda x: Jet(math.nan, [math.nan], [[math.nan]]), [1.0])
@@ -237,12 +271,20 @@ def test_saddles_and_nan_are_no_arrivals():
         broken.require()
 
 
-@pytest.mark.parametrize(("arguments", "match"), [
-    ({"start": []}, "at least one"), ({"start": [math.nan]}, "not finite"),
-    ({"tolerance": 1e-20}, "tolerance = 1e-20"), ({"close": math.nan}, "close = nan"),
-    ({"until": -1}, "until = -1"), ({"method": "rk45"}, "'radau' or 'collocation'"),
-    ({"scale": 0.0}, "scale = 0.0"), ({"max_steps": 0}, "max_steps"), ({"digits": 2}, "digits"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"start": []}, "at least one"),
+        ({"start": [math.nan]}, "not finite"),
+        ({"tolerance": 1e-20}, "tolerance = 1e-20"),
+        ({"close": math.nan}, "close = nan"),
+        ({"until": -1}, "until = -1"),
+        ({"method": "rk45"}, "'radau' or 'collocation'"),
+        ({"scale": 0.0}, "scale = 0.0"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"digits": 2}, "digits"),
+    ],
+)
 def test_bad_input_is_refused_before_work(arguments, match):
     def forbidden(x):
         raise AssertionError("the loss was evaluated")
@@ -274,6 +316,7 @@ def test_radau_rule_meets_its_order_conditions():
 
 def test_collocation_reaches_the_digits_it_was_asked_for():
     """On ℓ = θ⁴/4 from 1, θ(t) = (1+2t)^{-1/2}."""
+
     def quartic(x):
         return Jet(x[0] ** 4 / 4, [x[0] ** 3], [[3 * x[0] ** 2]])
 
@@ -329,10 +372,13 @@ def test_passage_time_of_a_linear_flow():
 
 def test_passage_time_of_a_power_law():
     """``dx/dt = (1-x)^9`` on a stretch where the speed falls by 10^18."""
+
     def variation(m, radius):
         return (1 - m + radius) ** 9 - (1 - m) ** 9
 
-    time = passage_time(Speed(lambda x: (1 - x) ** 9, variation), Fraction(0), Fraction(99, 100), 25)
+    time = passage_time(
+        Speed(lambda x: (1 - x) ** 9, variation), Fraction(0), Fraction(99, 100), 25
+    )
     assert time.contains(Fraction(100**8 - 1, 8))
     assert time.digits >= 24
 
@@ -346,10 +392,15 @@ def test_arrival_inverts_passage():
         arrival(LINEAR, Fraction(0), Fraction(1, 2), Fraction(3), 10)
 
 
-@pytest.mark.parametrize(("depth", "expected", "tolerance"), [
-    (4, 13.22453904437996318643, 1e-15), (8, 5249.5, 1e-5), (16, 1.5726e9, 3e-5),
-    (32, 2.98e20, 3e-3),
-])
+@pytest.mark.parametrize(
+    ("depth", "expected", "tolerance"),
+    [
+        (4, 13.22453904437996318643, 1e-15),
+        (8, 5249.5, 1e-5),
+        (16, 1.5726e9, 3e-5),
+        (32, 2.98e20, 3e-3),
+    ],
+)
 def test_time_to_level(depth, expected, tolerance):
     """T = 4 by mpmath's quadrature at 40 digits as well."""
     result = time_to_level(U25, depth, digits=15)
@@ -371,14 +422,19 @@ def test_time_to_level_from_above_and_for_other_laws():
 
 
 @settings(max_examples=15, deadline=None, derandomize=True)
-@given(depth=st.integers(1, 12), first=st.fractions(Fraction(1, 50), Fraction(1, 10)),
-       second=st.fractions(Fraction(11, 100), Fraction(19, 100)))
+@given(
+    depth=st.integers(1, 12),
+    first=st.fractions(Fraction(1, 50), Fraction(1, 10)),
+    second=st.fractions(Fraction(11, 100), Fraction(19, 100)),
+)
 def test_times_add_up(depth, first, second):
     law = ATOMS
     whole = time_between(law, depth, first, "0.2", 12)
     with precision(80):
-        parts = (time_between(law, depth, first, second, 12).ball()
-                 + time_between(law, depth, second, "0.2", 12).ball())
+        parts = (
+            time_between(law, depth, first, second, 12).ball()
+            + time_between(law, depth, second, "0.2", 12).ball()
+        )
         assert whole.overlaps(Enclosure.of(parts))
     assert whole.digits >= 11
 
@@ -417,18 +473,21 @@ def test_lower_end():
         assert float(lower_end(Ball(4, 5)).mass) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(("call", "match"), [
-    (lambda: time_to_level(U25, 4, level="1"), "in no finite time"),
-    (lambda: time_to_level(U25, 4, level="1.1"), "never passes"),
-    (lambda: time_to_level(U25, 4, "0.5", "0.9"), "never passes"),
-    (lambda: time_to_level(U25, 0), "depth = 0"),
-    (lambda: time_to_level(U25, 4, 0.02), "write it as a string"),
-    (lambda: time_between(U25, 4, "0.1", "0.3"), "never passes"),
-    (lambda: position_after(U25, 4, "0.1", 0), "must be positive"),
-    (lambda: lca_flow(U25, 4, "nan"), "not a number"),
-    (lambda: lca_flow("uniform", 4), "expected a law"),
-    (lambda: predicted_time(U25, 4, "1.5"), "between 0 and 1"),
-])
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: time_to_level(U25, 4, level="1"), "in no finite time"),
+        (lambda: time_to_level(U25, 4, level="1.1"), "never passes"),
+        (lambda: time_to_level(U25, 4, "0.5", "0.9"), "never passes"),
+        (lambda: time_to_level(U25, 0), "depth = 0"),
+        (lambda: time_to_level(U25, 4, 0.02), "write it as a string"),
+        (lambda: time_between(U25, 4, "0.1", "0.3"), "never passes"),
+        (lambda: position_after(U25, 4, "0.1", 0), "must be positive"),
+        (lambda: lca_flow(U25, 4, "nan"), "not a number"),
+        (lambda: lca_flow("uniform", 4), "expected a law"),
+        (lambda: predicted_time(U25, 4, "1.5"), "between 0 and 1"),
+    ],
+)
 def test_bad_input_of_the_one_parameter_flow(call, match):
     with pytest.raises(InputError, match=match):
         call()

@@ -9,10 +9,7 @@ from theoryverify.claims.registry import claims_of, paper_named
 
 CLAIMS = claims_of([paper_named("lca")])
 CHECKS = [
-    (claim, check)
-    for claim in CLAIMS.values()
-    for check in claim.checks
-    if check.preset == "quick"
+    (claim, check) for claim in CLAIMS.values() for check in claim.checks if check.preset == "quick"
 ]
 
 
