@@ -14,7 +14,7 @@ import sympy
 
 from theoryverify.exact.identities import decide_identity
 
-MAXIMUM = 16
+MAXIMUM = 12
 
 
 def mutants(formula: Any, maximum: int = MAXIMUM) -> list[tuple[str, Any]]:

@@ -70,7 +70,7 @@ def follow(which: int, case: Law, examination: Examination) -> Evidence:
         import scipy  # noqa: F401
     except ImportError:
         return Evidence(INCONCLUSIVE, "", 'needs SciPy: pip install "theoryverify[simulate]"')
-    depths = (2, 11, 1000)
+    depths = (50,) if case is UNIFORM else (2, 1000)
     for depth in depths:
         flow = flow_two.gradient_flow(case, depth, -1 / case.upper)
         assert flow.end is not None
