@@ -76,6 +76,13 @@ def test_the_antiderivative_is_one(
     assert found.rad() < arb("1e-15")
 
 
+def test_balls_around_the_zero_of_the_base() -> None:
+    found = LinearPower((1,), 1, -ball("1/2"), 4)(arb(2, 1))
+    assert found.is_finite()
+    assert found.contains(0)
+    assert found.contains(arb(1) / 16)
+
+
 def test_depths_far_beyond_floats() -> None:
     depth = 10**6
     with precision(128):

@@ -214,6 +214,7 @@ def test_depth_does_not_wear_out_the_balls(depth: int) -> None:
 
 def test_means_that_textbooks_know() -> None:
     assert Uniform(2, 5).moment(2) == 13
+    assert TwoPoint(2, 5, "1/3").moment(1) == 4  # 1/3 is the weight of 2
     assert ScaledBeta(0, 1, 2, 3).moment(1) == Fraction(2, 5)
     assert ScaledBeta(0, 1, "1/2", "1/2").moment(2) == Fraction(3, 8)  # the arcsine law
     for d in (1, 2, 5, 8):  # E|m|^2 = R^2 d/(d+2) in a ball
