@@ -21,7 +21,7 @@ from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.one_layer import best_by_direction, best_one_layer
 from theoryverify.papers.lca.two import beta_star, interior_sign, profile
-from theoryverify.papers.lca.window import exceeds, window_cover
+from theoryverify.papers.lca.window import derivative_within, exceeds, window_cover
 
 REFERENCE = json.loads(
     (Path(__file__).parents[2] / "data" / "lca_reference.json").read_text("utf-8")
@@ -196,3 +196,11 @@ def test_one_layer_values() -> None:
     assert Fraction("6.42e-5") < both.lower < Fraction("6.43e-5")
     with pytest.raises(InputError, match="sum to 1"):
         best_by_direction([("1/2", LAW)])
+
+
+def test_the_derivative_is_within_its_supremum_and_no_less() -> None:
+    """Lemma G.9's suprema on K for U[2,5]: .418 and .214 at T = 10 and 30."""
+    for depth, inside, outside in ((10, "0.42", "0.417"), (30, "0.22", "0.213")):
+        low, high = Fraction("0.02"), Fraction("0.27")
+        assert derivative_within(LAW, depth, Fraction(inside), Fraction(2), low, high) is True
+        assert derivative_within(LAW, depth, Fraction(outside), Fraction(2), low, high) is False

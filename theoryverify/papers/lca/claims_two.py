@@ -18,7 +18,7 @@ from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, TWO_POINT, UNIFORM
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
 from theoryverify.papers.lca.two import beta_star, interior_sign, profile
-from theoryverify.papers.lca.window import exceeds, window_cover
+from theoryverify.papers.lca.window import derivative_within, exceeds, window_cover
 
 _EW, _A, _B = sympy.symbols("EW A B", positive=True)
 _m, _Q, _F = sympy.symbols("m Q F", positive=True)
@@ -450,6 +450,54 @@ def derivative_at_points(rate: sympy.Expr, case: Law, examination: Examination) 
     return examination.evidence(f"T = {depth}, four points of β")
 
 
+G9 = Claim(
+    "lca.G.9",
+    "Lemma G.9, uniformly on a compact set, Uniform[2,5]",
+    r"\sup_{\beta\in K}|G_T'-(\log\varphi)'|<0.42,\,0.22,\,0.175\ (T=10,30,100),\quad "
+    r"K=[-.39,-.30]\cup[-.27,-.02]",
+    title="Z ~ U[2,5]: sup over K of |G_T' - (log φ)'| at T = 10, 30, 100",
+    depends_on=("lca.G.profile",),
+    note="For every β of K, by a cover; that the supremum tends to 0 is the lemma's, not shown here.",
+)
+
+_SUPREMA = {10: Fraction("0.42"), 30: Fraction("0.22")}
+
+
+@G9.check(
+    "every β of K",
+    CERTIFIED,
+    formula=_SUPREMA,
+    controls={
+        "5% less": {depth: value * Fraction(95, 100) for depth, value in _SUPREMA.items()},
+        "T = 30's at T = 10": {10: _SUPREMA[30]},
+    },
+    mutate=False,
+)
+def every_beta(suprema: dict[int, Fraction], examination: Examination) -> Evidence:
+    parts = (
+        (Fraction("0.30"), Fraction("0.39"), UNIFORM.upper),
+        (Fraction("0.02"), Fraction("0.27"), UNIFORM.lower),
+    )
+    for depth, bound in suprema.items():
+        for low, high, active in parts:
+            examination.decide(
+                f"T = {depth}, β in [-{float(high)}, -{float(low)}]",
+                derivative_within(UNIFORM, depth, bound, active, low, high),
+                f"|G_T' - λ| < {float(bound):.4g}",
+            )
+    return examination.evidence(f"every β of K, T in {tuple(suprema)}")
+
+
+G9.check(
+    "every β of K, deeper",
+    CERTIFIED,
+    formula={100: Fraction("0.175")},
+    controls={"2% less": {100: Fraction("0.1715")}},
+    mutate=False,
+    preset="full",
+)(every_beta)
+
+
 # -- Theorem 6.3 --------------------------------------------------------------------------------
 
 T63 = Claim(
@@ -745,6 +793,7 @@ claims = [
     G6,
     DOSSIER,
     G8,
+    G9,
     T63,
     SMALL,
     EVEN,

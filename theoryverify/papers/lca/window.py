@@ -166,6 +166,40 @@ def exceeds(law: Law, depth: int, level: arb, low: Fraction, high: Fraction) -> 
     return True
 
 
+def derivative_within(
+    law: Law, depth: int, error: Fraction, active: Fraction, low: Fraction, high: Fraction
+) -> bool | None:
+    """Whether ``|G_T' - λ| < error`` for every ``t = -β`` in ``[low, high]`` (Lemma G.9).
+
+    ``G_T' = F_T'/(2T F_T)`` and ``λ = z*/(1+βz*)`` with ``z* = active``. In t, with ``v = V/t²`` and
+    ``d = D/t²``, ``F_T'/F_T = -(v'd - d'v)/(vd)``; multiplied by ``2T|1-tz*|vd > 0`` both sides are
+    polynomials. A failing t refutes.
+    """
+    parts = polynomials(law, depth)
+    outcome: bool | None = True
+    with precision(working_bits(depth)):
+        v, d, z = parts.V, parts.D, ball(active)
+        away = arb_poly([1, -z])  # 1 - tz*, of one sign on the interval
+        side = sign(away(ball((low + high) / 2))) or 1
+        gap = -(v.derivative() * d - d.derivative() * v) * away - 2 * depth * z * v * d
+        room = 2 * depth * ball(error) * side * away * v * d
+        for difference in (room - gap, room + gap):
+            stack, examined = [(low, high)], 0
+            while stack:
+                start, stop = stack.pop()
+                examined += 1
+                if examined > _MOST_CELLS:
+                    outcome = None
+                    break
+                value, _ = _ranges(difference, start, stop)
+                if value > 0:
+                    continue
+                if sign(difference(ball((start + stop) / 2))) == -1:
+                    return False
+                stack += _split(start, stop)
+    return outcome
+
+
 def _split(low: Fraction, high: Fraction) -> list[tuple[Fraction, Fraction]]:
     # Not halved: the midpoint may be the very zero (2/(a+b) for two atoms).
     cut = low + (high - low) * Fraction(47, 100)
