@@ -1,5 +1,6 @@
 """The README says what is true now."""
 
+import doctest
 import importlib.util
 import re
 from pathlib import Path
@@ -29,3 +30,12 @@ def test_each_command_it_shows_is_there(capsys: object) -> None:
         with pytest.raises(SystemExit) as done:
             main([verb, "--help"])
         assert done.value.code == 0, verb
+
+
+def test_its_python_example() -> None:
+    examples = doctest.DocTestParser().get_doctest(
+        (ROOT / "README.md").read_text("utf-8"), {}, "README", None, 0
+    )
+    assert len(examples.examples) >= 2
+    runner = doctest.DocTestRunner()
+    assert runner.run(examples).failed == 0

@@ -2,7 +2,7 @@
 
 >>> from theoryverify import Uniform, alpha_star
 >>> print(alpha_star(Uniform(2, 5), depth=10, digits=12))
-0.281797528706[11, 40]
+0.281797528706[17, 32]
 """
 
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from theoryverify.exact.laws import Discrete, TwoPoint
     from theoryverify.exact.links import link
     from theoryverify.papers.lca.alpha_star import alpha_star
+    from theoryverify.papers.lca.flow import gradient_flow
     from theoryverify.papers.lca.loss import excess_loss
 
 __getattr__ = lazily(
@@ -34,6 +35,7 @@ __getattr__ = lazily(
         "link": "theoryverify.exact.links",
         "alpha_star": "theoryverify.papers.lca.alpha_star",
         "excess_loss": "theoryverify.papers.lca.loss",
+        "gradient_flow": "theoryverify.papers.lca.flow",
     },
 )
 
@@ -46,6 +48,7 @@ __all__ = [
     "alpha_star",
     "excess_loss",
     "generative_exponent",
+    "gradient_flow",
     "hermite_coefficients",
     "information_exponent",
     "link",

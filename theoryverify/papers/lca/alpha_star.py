@@ -77,7 +77,7 @@ def alpha_star(law: Law, depth: int, digits: int = 30) -> AlphaStar:
     --------
     >>> from theoryverify.exact.densities import Uniform
     >>> print(alpha_star(Uniform(2, 5), depth=10, digits=12))
-    0.281797528706[11, 39]
+    0.281797528706[17, 32]
     """
     law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)

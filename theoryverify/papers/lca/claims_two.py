@@ -364,7 +364,7 @@ def depth_bound(C0: sympy.Expr, case: Law, examination: Examination) -> Evidence
     return examination.evidence(f"every T >= T' = {depth}")
 
 
-DOSSIER = Claim(
+KNOWN = Claim(
     "lca.G.constants",
     "Appendix G in numbers, Uniform[2,5], β₀ = -0.2 (ours)",
     r"\rho_0=0.6,\ C_0=4.3411,\ r_R=0.85,\ r_L=0.755,\ N_L=1\ \Rightarrow\ T'=17",
@@ -373,13 +373,13 @@ DOSSIER = Claim(
 )
 
 
-@DOSSIER.check(
+@KNOWN.check(
     "numbers",
     CERTIFIED,
     formula=17,
     controls={"16": 16, "18": 18},
 )
-def dossier_constants(stated: int, examination: Examination) -> Evidence:
+def known_constants(stated: int, examination: Examination) -> Evidence:
     known = constants(UNIFORM, "-0.2", 3, "4.5")
     examination.decide("T'", known.depth_bound == stated, f"{known.depth_bound}")
     for name, found, text in (
@@ -791,7 +791,7 @@ claims = [
     G23,
     G4,
     G6,
-    DOSSIER,
+    KNOWN,
     G8,
     G9,
     T63,

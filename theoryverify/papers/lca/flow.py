@@ -117,7 +117,7 @@ def gradient_flow(
     >>> from theoryverify.exact.densities import Uniform
     >>> flow = gradient_flow(Uniform(2, 5), depth=10, digits=12)
     >>> flow.arrived, str(flow.limit)
-    (True, '0.281797528706[11, 39]')
+    (True, '0.281797528706[17, 32]')
     """
     law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)

@@ -63,7 +63,7 @@ def excess_loss(
     --------
     >>> from theoryverify.exact.densities import Uniform
     >>> print(excess_loss(Uniform(2, 5), "0.25", depth=5, digits=10).excess)
-    0.000031767156291[69, 78]
+    0.000031767156291731857114[28, 32]
     """
     law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)

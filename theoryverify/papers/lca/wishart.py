@@ -222,7 +222,7 @@ def mean_excess(
     >>> from theoryverify.exact.densities import Uniform
     >>> law = Uniform(2, 5)
     >>> print(mean_excess(law, dim=5, context=40, depth=1, alpha="2/7", digits=12))
-    0.095590164205[21, 22]
+    0.095590164205213617727939909002[42, 56]
     """
     setup = _Setup.of(law, dim, context, depth, alpha, beta, MAX_DEPTH)
     return _expected(setup.law, setup.excess.mean(setup.moments), 2, digits)
