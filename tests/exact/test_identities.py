@@ -85,6 +85,10 @@ def test_identities_are_proved(left: sympy.Expr, right: sympy.Expr) -> None:
         (x**T, sympy.Symbol("_p0")),  # the name of an inner symbol, once
         (x**T + y**T, sympy.Symbol("_p0") + sympy.Symbol("_p1")),
         (sympy.log(x * y), sympy.log(x) + sympy.log(y)),
+        (sympy.Derivative(x**T, x), 0),
+        (sympy.Integral(x**T, (x, 0, 1)), x**T),
+        (sympy.Sum(x**T, (x, 1, 3)), 3 * x**T),
+        (sympy.Sum(x**T * y, (x, 1, 3)), x**T * sympy.Sum(y, (x, 1, 3))),
         (sympy.nan, sympy.nan),
         (sympy.oo, sympy.oo),
     ],
@@ -154,8 +158,17 @@ def test_a_refutation_shows_a_point_of_difference(left: sympy.Expr, right: Any) 
             assert getattr(value, f"is_{fact}") is true
 
 
-def test_neither_proved_nor_refuted() -> None:
-    decision = decide_identity(sympy.gamma(x + 1), x * sympy.gamma(x))
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sympy.gamma(x + 1), x * sympy.gamma(x)),
+        (sympy.Derivative(x**T, x), T * x ** (T - 1)),
+        (sympy.Function("exp")(x), 1 + x),  # only a namesake of the exponential
+    ],
+    ids=str,
+)
+def test_neither_proved_nor_refuted(left: sympy.Expr, right: sympy.Expr) -> None:
+    decision = decide_identity(left, right)
     assert decision.holds is None
     assert "neither" in decision.reason
 

@@ -99,11 +99,23 @@ def _normal_form(expression: sympy.Expr) -> sympy.Expr:
 def _abstract_powers(
     expression: sympy.Expr,
 ) -> tuple[sympy.Expr, dict[tuple[sympy.Expr, sympy.Expr], sympy.Symbol]]:
-    """Write ``b^(n T + k)`` as ``(b^T)^n b^k`` with a new symbol for each canonical ``b^T``."""
+    """Write ``b^(n T + k)`` as ``(b^T)^n b^k`` with a new symbol for each canonical ``b^T``.
+
+    Only sums, products and powers are entered: inside a derivative or a finite sum the base may
+    hold a bound variable.
+    """
     table: dict[tuple[sympy.Expr, sympy.Expr], sympy.Symbol] = {}
     prefix = "_p"
     while any(symbol.name.startswith(prefix) for symbol in expression.free_symbols):
         prefix = "_" + prefix
+
+    def walk(node: sympy.Expr) -> sympy.Expr:
+        if node.is_Add or node.is_Mul:
+            return node.func(*map(walk, node.args))
+        if not node.is_Pow:
+            return node
+        base, exponent = map(walk, node.args)
+        return replace(base, exponent) if exponent.free_symbols else base**exponent
 
     def replace(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         base = sympy.factor(base) if base.free_symbols else base
@@ -140,12 +152,7 @@ def _abstract_powers(
             result *= table[key] ** power
         return result
 
-    replaced = expression.replace(
-        lambda node: node.is_Pow and bool(node.exp.free_symbols),
-        lambda node: replace(node.base, node.exp),
-        simultaneous=False,  # inner powers come first, and outer ones see their new symbols
-    )
-    return replaced, table
+    return walk(expression), table
 
 
 def _is_positive(base: sympy.Expr, exponent: sympy.Expr) -> bool | None:
