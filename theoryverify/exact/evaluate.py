@@ -147,7 +147,7 @@ def _build(node: sympy.Expr, on: Arithmetic) -> Callable[[Environment, bool], Nu
         return _sum(parts) if node.is_Add else _product(parts)
     if node.is_Pow:
         return _power(node, on)
-    name = {sympy.exp: "exp", sympy.log: "log"}.get(node.func)
+    name = {sympy.exp: "exp", sympy.log: "log"}.get(node.func, "")
     if name in on.functions and len(node.args) == 1:
         function, argument = on.functions[name], _build(node.args[0], on)
         return lambda env, analytic: function(argument(env, analytic), analytic)
