@@ -1,0 +1,8 @@
+"""The verbs of the command line that belong to no paper: one module each, with its ``COMMAND``.
+
+Their module level imports nothing heavy; each imports what it needs when it runs.
+"""
+
+from theoryverify.verbs import check, derive, figure, list
+
+CORE = tuple(module.COMMAND for module in (list, check, derive, figure))
