@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from theoryverify.claims.discovery import discover, each, leave_out, use_files
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.verbs import CORE
@@ -34,8 +35,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        arguments = _take_papers(list(sys.argv[1:] if argv is None else argv))
         args = _parser().parse_args(_protect_minus(arguments))
         outcome: Outcome = args.run(args)
     except InputError as error:
@@ -47,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("theoryverify: interrupted", file=sys.stderr)
         return 130
+    for name, reason in discover().broken.items():
+        print(f"theoryverify: left out: paper {name!r}: {_one_line(reason)}", file=sys.stderr)
     try:
         if args.json:
             print(json.dumps(outcome.document, indent=2, ensure_ascii=False))
@@ -58,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return outcome.exit_code
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: object) -> str:
     return " ".join(str(error).split())
 
 
@@ -71,28 +74,53 @@ def _protect_minus(arguments: list[str]) -> list[str]:
     return [f" {item}" if re.match(r"-[^-]", item) and item != "-h" else item for item in arguments]
 
 
-def _parser() -> argparse.ArgumentParser:
-    from theoryverify.claims.registry import papers
+def _take_papers(arguments: list[str]) -> list[str]:
+    """Read ``--papers FILE`` before all else: a paper file may bring verbs of its own."""
+    parser = _Parser(add_help=False, allow_abbrev=False, prog="theoryverify")
+    _add_papers(parser)
+    known, rest = parser.parse_known_args(arguments)
+    if known.papers:
+        use_files(known.papers)
+    return rest
 
+
+def _add_papers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--papers",
+        action="append",
+        metavar="FILE",
+        help="a paper of your own, my_paper.py (may be given again)",
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="theoryverify", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"theoryverify {_version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for command in CORE:
-        _add(verbs, command)
-    for paper in papers().values():
-        for command in paper.load("commands"):
-            _add(verbs, command, paper.name)
+        _add_papers(_add(verbs, command))
+    for paper, commands in each("commands"):
+        for command in commands:
+            if command.name in verbs.choices:
+                leave_out(paper, InputError(f"its verb {command.name!r} is taken"))
+            else:
+                _add(verbs, command, paper.name)
     return parser
 
 
-def _add(verbs: argparse._SubParsersAction, command: Command, paper: str = "") -> None:  # type: ignore[type-arg]
-    if command.name in verbs.choices:
-        raise InputError(f"paper {paper!r} adds a second verb {command.name!r}")
+def _add(
+    verbs: argparse._SubParsersAction,  # type: ignore[type-arg]
+    command: Command,
+    paper: str = "",
+) -> argparse.ArgumentParser:
     text = command.help + (f" ({paper})" if paper else "")
-    verb = verbs.add_parser(command.name, help=text, description=text[0].upper() + text[1:] + ".")
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        command.name, help=text, description=text[0].upper() + text[1:] + "."
+    )
     command.configure(verb)
     verb.add_argument("--json", action="store_true", help="print one JSON document")
     verb.set_defaults(run=command.run)
+    return verb
 
 
 def _version() -> str:

@@ -1,5 +1,7 @@
 """``pytest --theorems=lca``: one test a check, marked with its paper and rung.
 
+``pytest --theorems --papers=my_paper.py`` runs the checks of a paper file.
+
 Only the standard library and pytest are imported until the option is used.
 """
 
@@ -23,8 +25,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("theoryverify")
     group.addoption(
         "--theorems",
+        nargs="?",
+        const="all",
         metavar="PAPER[,CLAIM...]",
-        help="collect one test for each check of these papers or claims ('all' for every paper)",
+        help="collect one test for each check of these papers or claims; without a value, of the "
+        "files given by --papers, or of every paper",
+    )
+    group.addoption(
+        "--papers",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a paper of your own, my_paper.py (may be given again)",
     )
     group.addoption(
         "--theorems-seed", type=int, default=0, metavar="N", help="seed of random checks (0)"
@@ -35,10 +47,12 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getoption("--theorems")
     if not chosen:
         return
-    from theoryverify.claims.registry import papers, select
+    from theoryverify.claims.discovery import papers, use_files
+    from theoryverify.claims.registry import select
     from theoryverify.errors import InputError
 
     try:
+        use_files(config.getoption("--papers"))
         select(_names(chosen))
     except InputError as error:
         raise pytest.UsageError(f"--theorems={chosen}: {error}") from error

@@ -9,12 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.claims import toy
-from theoryverify.claims import registry
+from theoryverify.claims import discovery, registry
 from theoryverify.claims.claim import Claim, Context
 from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, PROVED, REFUTED, Rung
 from theoryverify.claims.paper import Paper
 from theoryverify.claims.results import Report
 from theoryverify.claims.runner import run
+from theoryverify.cli import main
 from theoryverify.errors import InputError
 from theoryverify.report.junit import junit
 
@@ -30,9 +31,9 @@ def toy_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "entry_points.txt").write_text("[theoryverify.papers]\ntoy = tests.claims.toy:paper\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
-    registry.papers.cache_clear()
+    discovery.discover.cache_clear()
     yield
-    registry.papers.cache_clear()
+    discovery.discover.cache_clear()
 
 
 def claims(*names: str) -> dict[str, Claim]:
@@ -135,12 +136,40 @@ def test_unknown_names() -> None:
         claims("toy.nope")
 
 
-def test_a_paper_that_does_not_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paper_that_does_not_import_leaves_the_others_standing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     info = tmp_path / "bad-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[theoryverify.papers]\nbad = no_such_module:paper\n")
-    registry.papers.cache_clear()
+    discovery.discover.cache_clear()
     assert str(tmp_path) in sys.path
+    assert {"lca", "mamba", "toy"} <= set(discovery.papers())
     with pytest.raises(InputError, match=r"paper 'bad' .* does not import: ModuleNotFoundError"):
-        registry.papers()
+        claims("bad")
+    assert main(["check", "toy.square"]) == 0
+    assert "left out: paper 'bad'" in capfd.readouterr().err
+    assert main(["check", "bad"]) == 2
+
+
+def test_a_paper_with_unreadable_claims_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(
+        discovery.papers(),
+        "twice",
+        Paper("twice", "t", "s", claims=[toy.square("twice.a"), toy.square("twice.a")]),
+    )
+    assert main(["list"]) == 0
+    out, err = capfd.readouterr()
+    assert "toy.square" in out
+    assert err == "theoryverify: left out: paper 'twice': two claims have the id twice.a\n"
+
+
+def test_a_claim_may_rest_on_another_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    resting = toy.square("mine.a", depends_on=("toy.wrong",))
+    monkeypatch.setitem(discovery.papers(), "mine", Paper("mine", "t", "s", claims=[resting]))
+    found, asked = registry.select(["mine"])
+    assert set(found) == {"toy.wrong", "mine.a"}
+    assert asked == {"mine.a"}

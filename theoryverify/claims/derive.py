@@ -7,14 +7,14 @@ from typing import Any
 
 import sympy
 
+from theoryverify.claims.discovery import each
 from theoryverify.claims.paper import Derivation, Outcome
-from theoryverify.claims.registry import papers
 from theoryverify.errors import InputError
 
 
 def derivations() -> dict[str, Derivation]:
     """All derivations of all papers, in order."""
-    return {d.name: d for paper in papers().values() for d in paper.load("derivations")}
+    return {d.name: d for _, found in each("derivations") for d in found}
 
 
 def derivation_list() -> Outcome:

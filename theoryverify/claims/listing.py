@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.registry import claims_of, paper_named, papers
+from theoryverify.claims.discovery import paper_named
+from theoryverify.claims.registry import claims_of, sound_papers
 from theoryverify.errors import InputError
 
 _MAX_BYTES = 100_000_000
@@ -14,10 +15,12 @@ _MAX_BYTES = 100_000_000
 
 def listing(paper: str | None, standing: dict[str, str]) -> list[dict[str, Any]]:
     """One row a claim, in the order of the papers."""
-    chosen = [paper_named(paper)] if paper is not None else list(papers().values())
+    chosen = [paper_named(paper)] if paper is not None else sound_papers()
     sources = {p.name: p.source for p in chosen}
     rows = []
     for claim in claims_of(chosen).values():
+        if claim.paper not in sources:  # another paper, on which one of these rests
+            continue
         rows.append(
             {
                 "id": claim.id,

@@ -81,12 +81,25 @@ class Paper:
     _loaded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def load(self, what: str) -> Sequence[Any]:
-        """One of the five lists, imported on first use."""
+        """One of the five lists, imported on first use.
+
+        Raises
+        ------
+        InputError
+            If it does not import, or is no list.
+        """
         value = getattr(self, what)
         if isinstance(value, str):
             if what not in self._loaded:
                 module, _, attribute = value.partition(":")
-                self._loaded[what] = tuple(getattr(importlib.import_module(module), attribute))
+                try:
+                    found = getattr(importlib.import_module(module), attribute)
+                except Exception as error:
+                    raise InputError(
+                        f"{what} of paper {self.name!r} ({value}) do not import: "
+                        f"{type(error).__name__}: {error}"
+                    ) from error
+                self._loaded[what] = tuple(found)
             value = self._loaded[what]
         if not isinstance(value, Sequence):
             raise InputError(f"{what} of paper {self.name!r} is not a list")

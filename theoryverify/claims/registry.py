@@ -1,80 +1,77 @@
-"""Which papers there are, and their claims, validated.
-
-Papers are found through the entry-point group ``theoryverify.papers``, the built-in ones included.
-"""
+"""The claims of papers, validated, and the choice among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from importlib.metadata import entry_points
 
 from theoryverify.claims.claim import Claim
+from theoryverify.claims.discovery import discover, leave_out, paper_named, papers
 from theoryverify.claims.paper import Paper
 from theoryverify.errors import InputError
 
-GROUP = "theoryverify.papers"
 
-
-@lru_cache(maxsize=1)
-def papers() -> dict[str, Paper]:
-    """All installed papers by name, in the order of their names.
+def own_claims(paper: Paper) -> dict[str, Claim]:
+    """The claims of one paper by id, in its order.
 
     Raises
     ------
     InputError
-        If an entry point does not import or is not a :class:`Paper`; the message names it.
+        For something that is no claim, two claims of one id, or a claim that is neither checked
+        nor said not to be.
     """
-    found: dict[str, Paper] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            paper = point.load()
-        except Exception as error:
-            raise InputError(
-                f"paper {point.name!r} ({point.value}) does not import: "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        if not isinstance(paper, Paper):
-            raise InputError(f"entry point {point.name!r} ({point.value}) is not a Paper")
-        if paper.name in found:
-            raise InputError(f"two papers are called {paper.name!r}")
-        found[paper.name] = paper
+    found: dict[str, Claim] = {}
+    for claim in paper.load("claims"):
+        if not isinstance(claim, Claim):
+            raise InputError(f"{claim!r} in the claims of paper {paper.name!r} is no Claim")
+        if claim.paper != paper.name:
+            raise InputError(f"claim {claim.id} stands in paper {paper.name!r}")
+        if claim.id in found:
+            raise InputError(f"two claims have the id {claim.id}")
+        if not claim.checks and not claim.not_checked:
+            raise InputError(f"claim {claim.id} has no check and no reason for that")
+        found[claim.id] = claim
     return found
 
 
-def paper_named(name: str) -> Paper:
-    known = papers()
-    if name not in known:
-        raise InputError(f"paper {name!r} is unknown; known: {', '.join(known) or 'none'}")
-    return known[name]
-
-
 def claims_of(selected: Iterable[Paper]) -> dict[str, Claim]:
-    """All claims of some papers by id, in the papers' order.
+    """All claims of some papers by id, and those of the papers that they rest on.
 
     Raises
     ------
     InputError
-        For two claims of one id, an unknown dependency or a cycle.
+        For what :func:`own_claims` refuses, an unknown dependency or a cycle.
     """
     found: dict[str, Claim] = {}
-    for paper in selected:
-        for claim in paper.load("claims"):
-            if not isinstance(claim, Claim):
-                raise InputError(f"{claim!r} in the claims of paper {paper.name!r} is no Claim")
-            if claim.paper != paper.name:
-                raise InputError(f"claim {claim.id} stands in paper {paper.name!r}")
-            if claim.id in found:
-                raise InputError(f"two claims have the id {claim.id}")
-            if not claim.checks and not claim.not_checked:
-                raise InputError(f"claim {claim.id} has no check and no reason for that")
-            found[claim.id] = claim
+    queue = {paper.name: paper for paper in selected}
+    read: set[str] = set()
+    while waiting := [paper for name, paper in queue.items() if name not in read]:
+        for paper in waiting:
+            read.add(paper.name)
+            own = own_claims(paper)
+            found |= own
+            for other in {other for claim in own.values() for other in claim.depends_on}:
+                name = other.partition(".")[0]
+                if name in papers():
+                    queue.setdefault(name, papers()[name])
     for claim in found.values():
         for other in claim.depends_on:
             if other not in found:
                 raise InputError(f"claim {claim.id} depends on {other!r}, which does not exist")
     _refuse_cycles(found)
     return found
+
+
+def sound_papers() -> list[Paper]:
+    """The papers whose claims can be read; the others are left out, with the reason remembered."""
+    sound = []
+    for paper in list(papers().values()):
+        try:
+            claims_of([paper])
+        except InputError as error:
+            leave_out(paper, error)
+        else:
+            sound.append(paper)
+    return sound
 
 
 def _refuse_cycles(claims: dict[str, Claim]) -> None:
@@ -96,6 +93,8 @@ def _refuse_cycles(claims: dict[str, Claim]) -> None:
 def select(names: Sequence[str]) -> tuple[dict[str, Claim], set[str]]:
     """The claims that the named papers and ids stand for, with all that they depend on.
 
+    Without a name: the papers of ``--papers FILE`` if there are any, else every paper.
+
     Returns
     -------
     claims : dict
@@ -104,7 +103,7 @@ def select(names: Sequence[str]) -> tuple[dict[str, Claim], set[str]]:
         Ids that were asked for.
     """
     if not names:
-        names = list(papers())
+        names = discover().from_files or [paper.name for paper in sound_papers()]
     chosen_papers: dict[str, Paper] = {}
     for name in names:
         paper = name.partition(".")[0]

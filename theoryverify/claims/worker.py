@@ -14,12 +14,13 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a check that prints must not break the protocol
     from theoryverify.claims.claim import Context
+    from theoryverify.claims.discovery import paper_named
     from theoryverify.claims.examine import run_check
-    from theoryverify.claims.registry import claims_of, paper_named
+    from theoryverify.claims.registry import own_claims
 
     for line in sys.stdin:
         task = json.loads(line)
-        claims = claims_of([paper_named(task["paper"])])
+        claims = own_claims(paper_named(task["paper"]))
         claim = claims[task["claim"]]
         check = next(check for check in claim.checks if check.name == task["check"])
         context = Context(task["preset"], task["seed"], task["device"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theoryverify.claims.paper import Outcome
-from theoryverify.claims.registry import papers
+from theoryverify.claims.discovery import each
 from theoryverify.errors import InputError
 from theoryverify.figures.figure import Figure
 
@@ -19,8 +19,8 @@ def figures() -> dict[str, Figure]:
         If a paper lists something else, or two figures have one name.
     """
     found: dict[str, Figure] = {}
-    for paper in papers().values():
-        for figure in paper.load("figures"):
+    for paper, listed in each("figures"):
+        for figure in listed:
             if not isinstance(figure, Figure):
                 raise InputError(f"{figure!r} in the figures of paper {paper.name!r} is no Figure")
             if figure.name.partition(".")[0] != paper.name:

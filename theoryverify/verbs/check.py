@@ -35,6 +35,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.claims.claim import Context
+    from theoryverify.claims.discovery import discover
     from theoryverify.claims.ladder import Rung
     from theoryverify.claims.registry import select
     from theoryverify.claims.runner import run
@@ -80,7 +81,9 @@ def _run(args: argparse.Namespace) -> Outcome:
         show_report(report, console())
         if folder is not None:
             print(f"report: {folder / 'report.json'}, {folder / 'junit.xml'}")
-    return Outcome(document, "", report.exit_code)
+    # Asked for every paper, a paper that could not be read is bad input; the others have run.
+    broken = not args.names and bool(discover().broken)
+    return Outcome(document, "", 2 if broken else report.exit_code)
 
 
 COMMAND = Command("check", "run checks and show the verdicts", _configure, _run)

@@ -5,7 +5,8 @@ import pytest
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
-from theoryverify.claims.registry import claims_of, paper_named
+from theoryverify.claims.discovery import paper_named
+from theoryverify.claims.registry import claims_of
 from theoryverify.papers.mamba.claims_gate import BIAS, D, Gated
 from theoryverify.papers.mamba.links import HE3, HE4
 

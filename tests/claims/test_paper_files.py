@@ -1,0 +1,140 @@
+"""``--papers FILE``: a paper in a file of the user's own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from theoryverify.claims import discovery
+from theoryverify.cli import main
+
+PAPER = """
+import sympy
+from theoryverify.claims import PROVED, Claim, Paper
+
+x = sympy.Symbol("x")
+SQUARE = Claim("{name}.1", "Lemma 1", "(x+1)^2=x^2+2x+1")
+
+
+@SQUARE.check("expand", PROVED, formula=x**2 + 2 * x + 1, controls={{"without 2x": x**2 + 1}})
+def expand(formula, examination):
+    examination.identity("square", (x + 1) ** 2, formula)
+    return examination.evidence("every x")
+
+
+paper = Paper("{name}", "My paper", "nowhere", claims=[SQUARE])
+"""
+
+
+@pytest.fixture(autouse=True)
+def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(discovery.VARIABLE, "")
+    modules = set(sys.modules)
+    yield
+    for name in set(sys.modules) - modules:
+        if name.startswith("my_"):
+            del sys.modules[name]
+    os.environ[discovery.VARIABLE] = ""
+    discovery.discover.cache_clear()
+
+
+def write(folder: Path, text: str, name: str = "my_paper.py") -> str:
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    return str(file)
+
+
+def test_check_runs_the_paper_of_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, PAPER.format(name="mine"))
+    assert main(["check", "--papers", file]) == 0  # in worker processes too
+    out = capfd.readouterr().out
+    assert "mine.1" in out
+    assert "lca" not in out
+    assert main(["list", f"--papers={file}", "--paper", "mine"]) == 0
+    assert "1 of 1 statements are covered" in capfd.readouterr().out
+
+
+def test_a_package_is_a_paper_too(tmp_path: Path) -> None:
+    write(tmp_path / "my_package", PAPER.format(name="packed"), "__init__.py")
+    assert main(["check", "--papers", str(tmp_path / "my_package")]) == 0
+
+
+def test_two_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    one = write(tmp_path, PAPER.format(name="one"), "my_one.py")
+    two = write(tmp_path, PAPER.format(name="two"), "my_two.py")
+    assert main(["check", "--papers", one, "--papers", two]) == 0
+    out = capfd.readouterr().out
+    assert "one.1" in out
+    assert "two.1" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import no_such_module", "does not import: ModuleNotFoundError: No module"),
+        ("paper = 1/0", "ZeroDivisionError: division by zero (line 1)"),
+        ("x = 1", "defines no `paper = Paper(...)`"),
+        (PAPER.format(name="mine").replace("Lemma 1", " "), "claim mine.1 names no place"),
+        (
+            PAPER.format(name="mine").replace('{"without 2x": x**2 + 1}', "{}"),
+            "check mine.1/expand has no negative control",
+        ),
+        (PAPER.format(name="lca"), "two papers are called 'lca'"),
+        (
+            PAPER.format(name="mine").replace("[SQUARE]", "[SQUARE, SQUARE]"),
+            "two claims have the id mine.1",
+        ),
+        (
+            PAPER.format(name="mine").replace('2x+1")', "2x+1\", depends_on=('mine.1',))"),
+            "cycle: mine.1 -> mine.1",
+        ),
+        (
+            PAPER.format(name="mine").replace('2x+1")', "2x+1\", depends_on=('mine.2',))"),
+            "depends on 'mine.2', which does not exist",
+        ),
+    ],
+)
+def test_broken_files(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    assert main(["check", "--papers", write(tmp_path, text)]) == 2
+    err = capfd.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_an_accepted_control_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = PAPER.format(name="mine").replace("x**2 + 1}", "2 * x + x**2 + 1}")
+    assert main(["check", "--papers", write(tmp_path, text)]) != 0
+    assert "without 2x" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("my_none.py", "does not exist"), ("my-paper.py", "called like a module")],
+)
+def test_bad_names(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, words: str
+) -> None:
+    if "-" in name:
+        write(tmp_path, PAPER.format(name="mine"), name)
+    assert main(["check", "--papers", str(tmp_path / name)]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_a_file_must_not_hide_a_module(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, PAPER.format(name="mine"), "json.py")
+    assert main(["check", "--papers", file]) == 2
+    assert "name of a module that exists already" in capfd.readouterr().err
+
+
+def test_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(my_paper=PAPER.format(name="mine"))
+    result = pytester.runpytest_subprocess("--theorems", "--papers=my_paper.py", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*mine.1/expand PASSED*"])
