@@ -103,14 +103,14 @@ def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
 def _mutation(claim: Claim, check: Check, context: Context, base: str) -> MutantResult:
     if not check.mutate:
         return MutantResult()
-    tried, killed, survived = 0, 0, []
+    tried, survived, refuted = 0, [], []
     for name, mutant in mutants(check.formula):
         judged = examine(claim, check, mutant, replace(context, name=f"{base}/mutant {name}"))
         if judged.verdict is ERROR:
             continue  # not even a formula that the check can read
         tried += 1
         if judged.verdict is REFUTED:
-            killed += 1
+            refuted.append((name, judged.reason))
         else:
             survived.append(f"{name} ({judged.verdict})")
-    return MutantResult(tried, killed, tuple(survived))
+    return MutantResult(tried, len(refuted), tuple(survived), tuple(refuted))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.registry import claims_of, sound_papers
-from theoryverify.errors import InputError
-
-_MAX_BYTES = 100_000_000
+from theoryverify.claims.stored import read_report
 
 
 def listing(paper: str | None, standing: dict[str, str]) -> list[dict[str, Any]]:
@@ -62,20 +59,7 @@ def read_standing(path: Path) -> dict[str, str]:
     InputError
         If the file is missing, is no report, or is of another format version.
     """
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path} is too large to be a report")
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a JSON report") from error
-    if not isinstance(document, dict) or document.get("format") != 1:
-        raise InputError(f"{path} is not a report of format 1, which this version reads")
-    try:
-        return {
-            claim["id"]: claim["verdict"] + (f", {claim['rung']}" if claim["rung"] else "")
-            for claim in document["claims"]
-        }
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is not a whole report: {error} is missing") from error
+    return {
+        claim.id: str(claim.verdict) + (f", {claim.rung}" if claim.rung else "")
+        for claim in read_report(path).claims
+    }

@@ -49,11 +49,15 @@ class DerivationStep:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A derivation that can be printed step by step; ``steps`` recomputes and asserts each."""
+    """A derivation that can be printed step by step; ``steps`` recomputes and asserts each.
+
+    ``claims`` are the ids of the claims whose formulas it derives.
+    """
 
     name: str
     title: str
     steps: Callable[[], Iterator[DerivationStep]]
+    claims: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

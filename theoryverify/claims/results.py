@@ -15,6 +15,9 @@ from theoryverify.claims.ladder import (
     Verdict,
 )
 
+FORMAT = 1
+"""The version of a report's JSON form: raised when a key changes its meaning, not when one is added."""
+
 
 @dataclass(frozen=True)
 class ControlResult:
@@ -32,6 +35,8 @@ class MutantResult:
     tried: int = 0
     killed: int = 0
     survived: tuple[str, ...] = ()
+    refuted: tuple[tuple[str, str], ...] = ()
+    """Of those that were killed: name, and how the check refuted it."""
 
     def __str__(self) -> str:
         return f"{self.killed}/{self.tried}" if self.tried else "-"
@@ -90,6 +95,7 @@ class CheckResult:
                 "tried": self.mutants.tried,
                 "killed": self.mutants.killed,
                 "survived": list(self.mutants.survived),
+                "refuted": [{"name": name, "reason": why} for name, why in self.mutants.refuted],
             },
         }
 
@@ -113,6 +119,7 @@ class CheckResult:
                 data["mutants"]["tried"],
                 data["mutants"]["killed"],
                 tuple(data["mutants"]["survived"]),
+                tuple((m["name"], m["reason"]) for m in data["mutants"].get("refuted", ())),
             ),
         )
 
@@ -127,6 +134,10 @@ class ClaimResult:
         From its checks alone.
     verdict : Verdict
         A refuted dependency puts it ``outside``, an undecided one makes it ``inconclusive``.
+    hypotheses : tuple of (str, str)
+        Names and statements in TeX.
+    depends_on : tuple of str
+    note : str
     """
 
     id: str
@@ -141,6 +152,9 @@ class ClaimResult:
     rung: Rung | None
     assumes: tuple[str, ...]
     checks: tuple[CheckResult, ...]
+    hypotheses: tuple[tuple[str, str], ...] = ()
+    depends_on: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def as_expected(self) -> bool:
@@ -163,8 +177,31 @@ class ClaimResult:
             "reason": self.reason,
             "rung": None if self.rung is None else str(self.rung),
             "assumes": list(self.assumes),
+            "hypotheses": [{"name": name, "statement": tex} for name, tex in self.hypotheses],
+            "depends_on": list(self.depends_on),
+            "note": self.note,
             "checks": [check.to_json() for check in self.checks],
         }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ClaimResult:
+        return cls(
+            data["id"],
+            data["paper"],
+            data["title"],
+            data["place"],
+            data["statement"],
+            Verdict(data["expected"]),
+            Verdict(data["own_verdict"]),
+            Verdict(data["verdict"]),
+            data["reason"],
+            None if data["rung"] is None else Rung(data["rung"]),
+            tuple(data["assumes"]),
+            tuple(CheckResult.from_json(data["id"], check) for check in data["checks"]),
+            tuple((h["name"], h["statement"]) for h in data.get("hypotheses", ())),
+            tuple(data.get("depends_on", ())),
+            data.get("note", ""),
+        )
 
 
 @dataclass(frozen=True)
@@ -175,6 +212,8 @@ class Report:
     preset: str
     seed: int
     versions: dict[str, str]
+    rung: Rung | None = None
+    """Where only the checks of one rung were run: which."""
 
     @property
     def exit_code(self) -> int:
@@ -194,13 +233,26 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "format": 1,
+            "format": FORMAT,
             "seed": self.seed,
             "preset": self.preset,
+            "only_rung": None if self.rung is None else str(self.rung),
             "versions": self.versions,
             "exit_code": self.exit_code,
             "claims": [claim.to_json() for claim in self.claims],
         }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Report:
+        """The report that :meth:`to_json` wrote; KeyError, TypeError or ValueError for others."""
+        rung = data.get("only_rung")
+        return cls(
+            tuple(ClaimResult.from_json(claim) for claim in data["claims"]),
+            data["preset"],
+            data["seed"],
+            dict(data["versions"]),
+            None if rung is None else Rung(rung),
+        )
 
 
 def own_verdict(checks: tuple[CheckResult, ...]) -> tuple[Verdict, str]:

@@ -58,7 +58,7 @@ def run(
     tasks.sort(key=lambda task: task[1].rung.height)
     results = _run_tasks(tasks, context, jobs or _cores(), progress)
     return Report(
-        tuple(_conclude(claims, results).values()), context.preset, context.seed, _versions()
+        tuple(_conclude(claims, results).values()), context.preset, context.seed, _versions(), rung
     )
 
 
@@ -258,6 +258,9 @@ def _claim_result(
         rung,
         tuple(dict.fromkeys(assumes)),
         checks,
+        tuple((hypothesis.name, hypothesis.statement) for hypothesis in claim.hypotheses),
+        tuple(claim.depends_on),
+        claim.note,
     )
 
 

@@ -117,10 +117,22 @@ def limit() -> Iterator[DerivationStep]:
 
 
 derivations = (
-    Derivation("lca_setting", "The joint law of a prompt and the Bayes predictor", setting),
-    Derivation("lca_loss", "The stack in closed form, its population loss and gradients", loss),
+    Derivation(
+        "lca_setting", "The joint law of a prompt and the Bayes predictor", setting, ("lca.C.1",)
+    ),
+    Derivation(
+        "lca_loss",
+        "The stack in closed form, its population loss and gradients",
+        loss,
+        ("lca.E.2", "lca.loss", "lca.gradient"),
+    ),
     *derivations_appendices.derivations[:2],
-    Derivation("lca_limit", "The limit of α*_T, squeezed for every depth", limit),
+    Derivation(
+        "lca_limit",
+        "The limit of α*_T, squeezed for every depth",
+        limit,
+        ("lca.F.1", "lca.F.3", "lca.6.2.limit"),
+    ),
     *derivations_appendices.derivations[2:],
     *derivations_finite.derivations,
     *derivations_uniqueness.derivations,

@@ -106,7 +106,18 @@ derivations = (
         "lca_one_layer",
         "Theorem 4.1 and Appendix D: one layer, and by how much it fails",
         one_layer,
+        ("lca.4.1", "lca.4.1.excess", "lca.D.2", "lca.D.3"),
     ),
-    Derivation("lca_context", "Appendix E and (6.1): limits in context and depth", context),
-    Derivation("lca_two_parameters", "Appendix G: the loss in beta alone", two_parameters),
+    Derivation(
+        "lca_context",
+        "Appendix E and (6.1): limits in context and depth",
+        context,
+        ("lca.E.1", "lca.E.1.limit", "lca.6.1"),
+    ),
+    Derivation(
+        "lca_two_parameters",
+        "Appendix G: the loss in beta alone",
+        two_parameters,
+        ("lca.G.profile", "lca.G.stationary"),
+    ),
 )

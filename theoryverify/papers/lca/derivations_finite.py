@@ -103,6 +103,9 @@ def _normal_mean(
 
 derivations = (
     Derivation(
-        "exact_in_law", "A prompt reduced to O(T) random numbers, exact in law", exact_in_law
+        "exact_in_law",
+        "A prompt reduced to O(T) random numbers, exact in law",
+        exact_in_law,
+        ("lca.H.law",),
     ),
 )

@@ -114,6 +114,22 @@ def untied() -> Iterator[DerivationStep]:
 
 
 derivations = (
-    Derivation("lca_uniqueness", "Uniqueness of beta*_T for every depth", uniqueness),
-    Derivation("lca_untied", "Untied layers: optimum, rate, mean step", untied),
+    Derivation(
+        "lca_uniqueness",
+        "Uniqueness of beta*_T for every depth",
+        uniqueness,
+        (
+            "lca.uniqueness",
+            "lca.uniqueness.sums",
+            "lca.uniqueness.identity",
+            "lca.uniqueness.monotone",
+            "lca.uniqueness.lemma",
+        ),
+    ),
+    Derivation(
+        "lca_untied",
+        "Untied layers: optimum, rate, mean step",
+        untied,
+        ("lca.untied.optimum", "lca.untied.rate", "lca.untied.mean"),
+    ),
 )

@@ -216,15 +216,39 @@ def relu_jump() -> Iterator[DerivationStep]:
 
 derivations = (
     Derivation(
-        "hermite_expansion", "Hermite polynomials and exact coefficients", hermite_expansion
+        "hermite_expansion",
+        "Hermite polynomials and exact coefficients",
+        hermite_expansion,
+        ("mamba.hermite", "mamba.recurrence"),
     ),
     Derivation(
-        "information_exponent", "The information exponent, without thresholds", information_exponent
+        "information_exponent",
+        "The information exponent, without thresholds",
+        information_exponent,
+        ("mamba.A",),
     ),
     Derivation(
-        "generative_exponent", "The generative exponent, with witnesses", generative_exponent_steps
+        "generative_exponent",
+        "The generative exponent, with witnesses",
+        generative_exponent_steps,
+        ("mamba.B", "mamba.C"),
     ),
-    Derivation("gated_link", "The gate lowers the exponent, and where it does not", gated_link),
-    Derivation("sphere_moments", "Moments of the sphere and the test-time feature", sphere_moments),
-    Derivation("relu_jump", "What one gradient step sees through the rectifier", relu_jump),
+    Derivation(
+        "gated_link",
+        "The gate lowers the exponent, and where it does not",
+        gated_link,
+        ("mamba.D", "mamba.D.law", "mamba.D.odd"),
+    ),
+    Derivation(
+        "sphere_moments",
+        "Moments of the sphere and the test-time feature",
+        sphere_moments,
+        ("mamba.T16", "mamba.T17"),
+    ),
+    Derivation(
+        "relu_jump",
+        "What one gradient step sees through the rectifier",
+        relu_jump,
+        ("mamba.T15", "mamba.T15.tail"),
+    ),
 )
