@@ -1,0 +1,450 @@
+"""Results on disk, addressed by what was computed and by the code that computed it.
+
+An entry is a folder whose name is the SHA-256 of its configuration and of the hashes of the code
+(:mod:`theoryverify.simulate.code`). It holds ``entry.json`` and one ``.npy`` file an array, each with
+its checksum. It is written to a temporary folder, flushed, and renamed, so that it is whole or not
+there, and so that several processes may use one store: two that compute the same entry write the
+same, and the first stays. Nothing is ever unpickled. An entry that is not what it says (a missing or
+changed file, another format, an array of objects) is moved aside to ``damaged/``, with a warning, and
+computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import platform
+import re
+import stat
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from theoryverify.errors import InputError
+from theoryverify.files import clean, remove_folder, writable_folder, write_folder
+from theoryverify.simulate.code import fingerprint
+
+FORMAT = 1
+VARIABLE = "THEORYVERIFY_STORE"
+DEFAULT = "out/store"
+
+JSON = None | bool | int | float | str | Sequence["JSON"] | Mapping[str, "JSON"]
+Array = npt.NDArray[Any]
+Arrays = dict[str, Array]
+
+_KINDS = "biufcU"
+"""Truth values, integers, floats, complex numbers, and text of a fixed width; never objects."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}")
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<descr>[<>|][biufcU]\d{1,10})', "
+    rb"'fortran_order': (?P<fortran>True|False), 'shape': \((?P<shape>[\d, ]{0,400})\), \} *\n",
+    re.DOTALL,
+)
+_KEY = re.compile(r"[0-9a-f]{64}")
+_LARGEST_JSON = 2**26
+
+
+class StoreWarning(UserWarning):
+    """A stored entry was damaged; it was moved aside."""
+
+
+class _Damage(Exception):
+    """Why an entry cannot be used."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is stored under a key.
+
+    Attributes
+    ----------
+    key : str
+        64 hexadecimal digits.
+    configuration, code, about : dict
+        As given, the hashes of the code, and what is only recorded: versions, seconds.
+    """
+
+    key: str
+    configuration: dict[str, Any]
+    code: dict[str, str]
+    about: dict[str, Any]
+
+
+class Store:
+    """A folder of results.
+
+    Parameters
+    ----------
+    root : path
+        Made when the first result is written.
+
+    Raises
+    ------
+    InputError
+        If ``root`` is there and is no folder.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from theoryverify.simulate.store import Store
+    >>> code = ("theoryverify.simulate.memory",)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder)
+    ...     one = store.compute({"n": 3}, lambda: {"x": np.arange(3)}, code=code)
+    ...     two = store.compute({"n": 3}, lambda: 1 / 0, code=code)  # it is not called
+    >>> two["x"]
+    array([0, 1, 2])
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = Path(root)
+        if self.root.exists() and not self.root.is_dir():
+            raise InputError(f"store {self.root} is not a folder")
+        clean(self.root)
+
+    @classmethod
+    def open(cls, root: str | os.PathLike[str] | None = None) -> Store:
+        """The store that is asked for, else that of THEORYVERIFY_STORE, else ``out/store``."""
+        return cls(root or os.environ.get(VARIABLE) or DEFAULT)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.root)!r})"
+
+    # -- use ------------------------------------------------------------------------------------
+
+    def compute(
+        self,
+        configuration: Mapping[str, JSON],
+        function: Callable[[], Mapping[str, npt.ArrayLike]],
+        *,
+        code: Sequence[str],
+        about: Mapping[str, JSON] | None = None,
+    ) -> Arrays:
+        """The stored arrays, or those that ``function()`` gives, stored.
+
+        Parameters
+        ----------
+        configuration : mapping
+            All that decides the result: sizes, laws as text, the seed, the device if it matters.
+            Truth values, integers, finite floats, text, lists and mappings with text keys; 1 and
+            1.0 are different.
+        function : callable
+            Without arguments; returns arrays by name.
+        code : sequence of str
+            Modules whose source, with all they import, decides the result.
+        about : mapping, optional
+            Recorded beside the result, without deciding anything.
+
+        Raises
+        ------
+        InputError
+            For a configuration that is not such a value, names or dtypes that cannot be stored, or
+            a folder that cannot be written to: that is found out before ``function`` is called.
+        """
+        found = self.get(configuration, code=code)
+        if found is not None:
+            return found
+        writable_folder(self.root)
+        start = time.perf_counter()
+        arrays = function()
+        noted = {"seconds": round(time.perf_counter() - start, 6), **(about or {})}
+        return self.put(configuration, arrays, code=code, about=noted)
+
+    def get(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> Arrays | None:
+        """The stored arrays, or None. A damaged entry is moved aside with a warning."""
+        return self._load(self.key(configuration, code=code))
+
+    def put(
+        self,
+        configuration: Mapping[str, JSON],
+        arrays: Mapping[str, npt.ArrayLike],
+        *,
+        code: Sequence[str],
+        about: Mapping[str, JSON] | None = None,
+    ) -> Arrays:
+        """Store arrays; returns what is stored, which is what was there if it is whole.
+
+        Raises
+        ------
+        InputError
+            As :meth:`compute`; on a full disk nothing is left half-written.
+        """
+        checked = {name: _storable(name, value) for name, value in arrays.items()}
+        hashes = fingerprint(code)
+        plain = _plain(configuration)
+        key = _key(plain, hashes)
+        files = {f"{i}.npy": _npy(array) for i, array in enumerate(checked.values())}
+        document = {
+            "format": FORMAT,
+            "configuration": plain,
+            "code": hashes,
+            "about": {**versions(), **_plain(about or {}, "about")},
+            "arrays": [
+                {
+                    "name": name,
+                    "dtype": array.dtype.str,
+                    "shape": list(array.shape),
+                    "bytes": len(content),
+                    "sha256": hashlib.sha256(content).hexdigest(),
+                }
+                for (name, array), content in zip(checked.items(), files.values(), strict=True)
+            ],
+        }
+        document["sha256"] = hashlib.sha256(_canonical(document)).hexdigest()
+        files["entry.json"] = json.dumps(document, indent=1).encode("ascii")
+        while True:
+            try:
+                write_folder(self._folder(key), files, beside=self.root)
+                return checked
+            except FileExistsError:
+                there = self._load(key)  # moves it aside if it is damaged
+                if there is not None:
+                    return there
+
+    def key(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> str:
+        """The address of a result: 64 hexadecimal digits."""
+        return _key(_plain(configuration), fingerprint(code))
+
+    def keys(self) -> Iterator[str]:
+        """The addresses of all entries, sorted. Nothing is read or verified."""
+        for folder in sorted(self.root.glob("[0-9a-f][0-9a-f]")):
+            for entry in sorted(folder.iterdir()):
+                if _KEY.fullmatch(entry.name) and (entry / "entry.json").is_file():
+                    yield entry.name
+
+    def entries(self) -> Iterator[Entry]:
+        """What is stored, read and verified one by one; damaged ones are moved aside."""
+        for key in self.keys():
+            found = self._read(key)
+            if found is not None:
+                yield found[0]
+
+    def remove(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> None:
+        """Forget a result; one that is not there is no error."""
+        remove_folder(self._folder(self.key(configuration, code=code)))
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _folder(self, key: str) -> Path:
+        return self.root / key[:2] / key
+
+    def _load(self, key: str) -> Arrays | None:
+        found = self._read(key)
+        return None if found is None else found[1]
+
+    def _read(self, key: str) -> tuple[Entry, Arrays] | None:
+        folder = self._folder(key)
+        if not folder.is_dir():
+            return None
+        try:
+            return _read(folder, key)
+        except _Damage as damage:
+            if not folder.is_dir():  # another process was quicker
+                return None
+            self._set_aside(folder, key, str(damage))
+            return None
+
+    def _set_aside(self, folder: Path, key: str, why: str) -> None:
+        shelf = self.root / "damaged"
+        target = shelf / f"{key}-{time.time_ns()}"
+        try:
+            shelf.mkdir(exist_ok=True)
+            os.rename(folder, target)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise InputError(
+                f"stored result {folder} is damaged ({why}) and cannot be moved aside: "
+                f"{error.strerror}"
+            ) from error
+        warnings.warn(
+            f"stored result {key[:12]} is damaged ({why}); it was moved to {target} and will be "
+            "computed again",
+            StoreWarning,
+            stacklevel=2,
+        )
+
+
+def _read(folder: Path, key: str) -> tuple[Entry, Arrays]:
+    document = _document(folder / "entry.json", key)
+    arrays: Arrays = {}
+    for index, row in enumerate(document["arrays"]):
+        content = _bytes(folder / f"{index}.npy", row["bytes"])
+        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+            raise _Damage(f"the checksum of array {row['name']!r} is wrong")
+        array = _from_npy(content)
+        if array.dtype.str != row["dtype"] or list(array.shape) != row["shape"]:
+            raise _Damage(f"array {row['name']!r} has another type or shape than recorded")
+        arrays[row["name"]] = array
+    entry = Entry(key, document["configuration"], document["code"], document["about"])
+    return entry, arrays
+
+
+def _document(path: Path, key: str) -> dict[str, Any]:
+    """``entry.json``, every field of which has the type that is used."""
+    try:
+        document = json.loads(_bytes(path, None).decode("ascii"))
+        if not isinstance(document, dict):
+            raise _Damage("entry.json is no object")
+        claimed = document.pop("sha256", None)
+        actual = hashlib.sha256(_canonical(document)).hexdigest()  # refuses NaN and infinities
+    except (ValueError, RecursionError) as error:
+        raise _Damage(f"entry.json cannot be read: {type(error).__name__}") from error
+    if document.get("format") != FORMAT:
+        raise _Damage(f"format {document.get('format')!r} is not {FORMAT}")
+    for field in ("configuration", "code", "about"):
+        if not isinstance(document.get(field), dict):
+            raise _Damage(f"{field!r} is no object")
+    rows = document.get("arrays")
+    if not isinstance(rows, list) or not all(_row(row) for row in rows):
+        raise _Damage("'arrays' is malformed")
+    if len({row["name"] for row in rows}) != len(rows):
+        raise _Damage("two arrays have one name")
+    if claimed != actual:
+        raise _Damage("the checksum of entry.json is wrong")
+    if _key(document["configuration"], document["code"]) != key:
+        raise _Damage("it belongs to another key")
+    return document
+
+
+def _row(row: object) -> bool:
+    return (
+        isinstance(row, dict)
+        and isinstance(row.get("name"), str)
+        and isinstance(row.get("dtype"), str)
+        and isinstance(row.get("sha256"), str)
+        and isinstance(row.get("shape"), list)
+        and type(row.get("bytes")) is int
+    )
+
+
+def _bytes(path: Path, size: int | None) -> bytes:
+    """The bytes of a regular file, of the size that is expected, before anything is parsed."""
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise _Damage(f"{path.name} is no plain file")
+        if size is None and status.st_size > _LARGEST_JSON:
+            raise _Damage(f"{path.name} has {status.st_size} bytes")
+        if size is not None and status.st_size != size:
+            raise _Damage(f"{path.name} has {status.st_size} bytes instead of {size}")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise _Damage(f"{path.name} is missing") from error
+    except OSError as error:
+        raise InputError(f"cannot read stored result {path}: {error.strerror}") from error
+
+
+# -- arrays -------------------------------------------------------------------------------------
+
+
+def _storable(name: str, value: npt.ArrayLike) -> Array:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(f"array name {name!r} must be letters, digits, '_', '.' and '-'")
+    array = np.array(value)  # a copy: what is returned is what was stored
+    if array.dtype.kind not in _KINDS:
+        raise InputError(
+            f"array {name!r} has dtype {array.dtype}; only truth values, integers, floats, complex "
+            "numbers and text are stored"
+        )
+    return array
+
+
+def _npy(array: Array) -> bytes:
+    target = io.BytesIO()
+    np.lib.format.write_array(target, array, version=(1, 0), allow_pickle=False)
+    return target.getvalue()
+
+
+def _from_npy(content: bytes) -> Array:
+    """An array from the bytes of an ``.npy`` file as :func:`_npy` writes them; nothing is believed.
+
+    ``np.load`` evaluates the header as a Python literal and allocates whatever it asks for. Here the
+    header must have the one form that NumPy writes, and announce the bytes that are there.
+    """
+    found = _HEADER.match(content)
+    if found is None:
+        raise _Damage("an .npy header is not as NumPy writes it")
+    try:
+        dtype = np.dtype(found["descr"].decode())
+        shape = tuple(int(n) for n in found["shape"].replace(b",", b" ").split())
+    except (TypeError, ValueError) as error:
+        raise _Damage(f"an .npy header cannot be read: {error}") from error
+    data = content[found.end() :]
+    if math.prod(shape) * dtype.itemsize != len(data):
+        raise _Damage(f"{len(data)} bytes of data for shape {shape} of {dtype}")
+    order: Literal["C", "F"] = "F" if found["fortran"] == b"True" else "C"
+    try:
+        flat = np.frombuffer(data, dtype) if data else np.zeros(0, dtype)
+        return flat.reshape(shape, order=order).copy(order)
+    except ValueError as error:  # an empty array of impossible sizes
+        raise _Damage(f"no array has shape {shape} of {dtype}") from error
+
+
+# -- configurations -----------------------------------------------------------------------------
+
+
+def _plain(value: Mapping[str, JSON], where: str = "configuration") -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} = {value!r} must be a mapping")
+    found: dict[str, Any] = _checked(value, where, 0)
+    return found
+
+
+def _checked(value: object, where: str, depth: int) -> Any:
+    if depth > 50:
+        raise InputError(f"{where} is nested too deeply")
+    if type(value) is int and abs(value) >= 10**1000:
+        raise InputError(f"{where} is an integer of more than 1000 digits; write it as text")
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        if not np.isfinite(value):
+            raise InputError(f"{where} = {value} is not finite")
+        return value
+    if isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str):
+                raise InputError(f"{where} has the key {name!r}; keys must be text")
+        return {name: _checked(item, f"{where}.{name}", depth + 1) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_checked(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+    raise InputError(
+        f"{where} = {value!r} is a {type(value).__name__}; write numbers, text, lists and mappings "
+        "(a fraction or a law as text)"
+    )
+
+
+def _canonical(document: Mapping[str, Any]) -> bytes:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+def _key(plain: dict[str, Any], hashes: dict[str, str]) -> str:
+    content = {"format": FORMAT, "configuration": plain, "code": hashes}
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, JSON]:
+    """Versions of Python and of the packages that compute, and the machine's kind."""
+    found: dict[str, JSON] = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in ("theoryverify", "numpy", "scipy", "torch", "python-flint"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    found["byteorder"] = sys.byteorder
+    return found
