@@ -12,6 +12,7 @@ from theoryverify.papers.mamba import (
     claims_embedding,
     claims_exponents,
     claims_gate,
+    claims_layer,
     claims_unchecked,
 )
 
@@ -19,5 +20,6 @@ claims: list[Claim] = [
     *claims_exponents.claims,
     *claims_gate.claims,
     *claims_embedding.claims,
+    *claims_layer.claims,
     *claims_unchecked.claims,
 ]

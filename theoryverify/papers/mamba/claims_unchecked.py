@@ -11,18 +11,6 @@ claims = [
     Claim(f"mamba.{key}", place, statement, title=title, not_checked=_NOT_YET, note=NUMBERING)
     for key, place, statement, title in (
         (
-            "T2",
-            "one-layer Mamba: closed form",
-            r"o_{N+1}=\sum_jG_{j,N+1}z_jz_j^\top W_B^\top W_Cz_{N+1}",
-            "the recurrence equals its closed form",
-        ),
-        (
-            "T3",
-            "one-layer Mamba: the gates",
-            r"\sum_{j\le N}G_{j,N+1}=(1-\sigma(b))\big(1-\prod_{k\le N}(1-s_k)\big)",
-            "the sum of the gates",
-        ),
-        (
             "T6",
             "forgetting",
             r"F_N=(1-\sigma(b))\frac{1-(1-\mu_s)^N}{N\mu_s}",

@@ -14,7 +14,7 @@ from theoryverify.exact.hermite import hermite_coefficients, raw_coefficients
 from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, Z, hermite, root_factorial
-from theoryverify.papers.mamba import jump, theory
+from theoryverify.papers.mamba import derivations_layer, jump, theory
 from theoryverify.papers.mamba.theory import c0, c1, c2, n, r, z
 
 H3 = "He3(z)/sqrt(6)"
@@ -251,4 +251,5 @@ derivations = (
         relu_jump,
         ("mamba.T15", "mamba.T15.tail"),
     ),
+    *derivations_layer.derivations,
 )
