@@ -26,6 +26,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from theoryverify import files as writers
 from theoryverify.errors import InputError
 from theoryverify.simulate.code import fingerprint, source_file
+from theoryverify.simulate.sealed import Damage
 from theoryverify.simulate.store import Store, StoreWarning, _from_npy, _npy
 
 CODE = ("theoryverify.simulate.memory",)
@@ -355,13 +356,11 @@ def test_every_flipped_byte_is_found(tmp_path: Path) -> None:
 @given(st.binary(max_size=80), st.integers(0, 200), st.integers(0, 80))
 def test_npy_bytes_are_read_or_refused(noise: bytes, place: int, removed: int) -> None:
     """Fuzzing: other bytes never give anything but an array of a permitted type, or damage."""
-    from theoryverify.simulate.store import _Damage
-
     content = _npy(np.arange(4.0))
     content = content[:place] + noise + content[place + removed :]
     try:
         array = _from_npy(content)
-    except _Damage:
+    except Damage:
         return
     assert array.dtype.kind in "biufcU"
     assert array.nbytes <= len(content)
@@ -383,12 +382,10 @@ def test_npy_bytes_are_read_or_refused(noise: bytes, place: int, removed: int) -
     ],
 )
 def test_npy_headers_that_lie(old: bytes, new: bytes) -> None:
-    from theoryverify.simulate.store import _Damage
-
     content = _npy(np.zeros(4))
     changed = content.replace(old, new)
     assert changed != content
-    with pytest.raises(_Damage):
+    with pytest.raises(Damage):
         _from_npy(changed)
 
 
@@ -427,6 +424,7 @@ def test_the_first_of_two_results_stays(tmp_path: Path) -> None:
 WRITER = """
 import sys
 import numpy as np
+from theoryverify.simulate.sealed import Damage
 from theoryverify.simulate.store import Store
 store = Store(sys.argv[1])
 for i in range(int(sys.argv[2])):

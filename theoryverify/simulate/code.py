@@ -28,6 +28,7 @@ MACHINERY = frozenset(
         "theoryverify.figures.figure",
         "theoryverify.figures.table",
         "theoryverify.simulate.code",
+        "theoryverify.simulate.sealed",
         "theoryverify.simulate.store",
         "theoryverify.simulate.sweep",
     }

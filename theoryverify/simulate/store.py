@@ -11,21 +11,14 @@ computed again.
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import math
 import os
-import platform
 import re
-import stat
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,12 +28,22 @@ import numpy.typing as npt
 from theoryverify.errors import InputError
 from theoryverify.files import clean, remove_folder, writable_folder, write_folder
 from theoryverify.simulate.code import fingerprint
+from theoryverify.simulate.sealed import (
+    JSON,
+    Damage,
+    canonical,
+    plain,
+    read_plain,
+    seal,
+    sha256,
+    unseal,
+    versions,
+)
 
 FORMAT = 1
 VARIABLE = "THEORYVERIFY_STORE"
 DEFAULT = "out/store"
 
-JSON = None | bool | int | float | str | Sequence["JSON"] | Mapping[str, "JSON"]
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
 
@@ -53,15 +56,10 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 _KEY = re.compile(r"[0-9a-f]{64}")
-_LARGEST_JSON = 2**26
 
 
 class StoreWarning(UserWarning):
     """A stored entry was damaged; it was moved aside."""
-
-
-class _Damage(Exception):
-    """Why an entry cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -183,27 +181,26 @@ class Store:
         """
         checked = {name: _storable(name, value) for name, value in arrays.items()}
         hashes = fingerprint(code)
-        plain = _plain(configuration)
-        key = _key(plain, hashes)
+        settings = plain(configuration)
+        key = _key(settings, hashes)
         files = {f"{i}.npy": _npy(array) for i, array in enumerate(checked.values())}
         document = {
             "format": FORMAT,
-            "configuration": plain,
+            "configuration": settings,
             "code": hashes,
-            "about": {**versions(), **_plain(about or {}, "about")},
+            "about": {**versions(), **plain(about or {}, "about")},
             "arrays": [
                 {
                     "name": name,
                     "dtype": array.dtype.str,
                     "shape": list(array.shape),
                     "bytes": len(content),
-                    "sha256": hashlib.sha256(content).hexdigest(),
+                    "sha256": sha256(content),
                 }
                 for (name, array), content in zip(checked.items(), files.values(), strict=True)
             ],
         }
-        document["sha256"] = hashlib.sha256(_canonical(document)).hexdigest()
-        files["entry.json"] = json.dumps(document, indent=1).encode("ascii")
+        files["entry.json"] = seal(document)
         while True:
             try:
                 write_folder(self._folder(key), files, beside=self.root)
@@ -215,7 +212,7 @@ class Store:
 
     def key(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> str:
         """The address of a result: 64 hexadecimal digits."""
-        return _key(_plain(configuration), fingerprint(code))
+        return _key(plain(configuration), fingerprint(code))
 
     def keys(self) -> Iterator[str]:
         """The addresses of all entries, sorted. Nothing is read or verified."""
@@ -250,7 +247,7 @@ class Store:
             return None
         try:
             return _read(folder, key)
-        except _Damage as damage:
+        except Damage as damage:
             if not folder.is_dir():  # another process was quicker
                 return None
             self._set_aside(folder, key, str(damage))
@@ -281,12 +278,12 @@ def _read(folder: Path, key: str) -> tuple[Entry, Arrays]:
     document = _document(folder / "entry.json", key)
     arrays: Arrays = {}
     for index, row in enumerate(document["arrays"]):
-        content = _bytes(folder / f"{index}.npy", row["bytes"])
-        if hashlib.sha256(content).hexdigest() != row["sha256"]:
-            raise _Damage(f"the checksum of array {row['name']!r} is wrong")
+        content = read_plain(folder / f"{index}.npy", row["bytes"])
+        if sha256(content) != row["sha256"]:
+            raise Damage(f"the checksum of array {row['name']!r} is wrong")
         array = _from_npy(content)
         if array.dtype.str != row["dtype"] or list(array.shape) != row["shape"]:
-            raise _Damage(f"array {row['name']!r} has another type or shape than recorded")
+            raise Damage(f"array {row['name']!r} has another type or shape than recorded")
         arrays[row["name"]] = array
     entry = Entry(key, document["configuration"], document["code"], document["about"])
     return entry, arrays
@@ -294,28 +291,17 @@ def _read(folder: Path, key: str) -> tuple[Entry, Arrays]:
 
 def _document(path: Path, key: str) -> dict[str, Any]:
     """``entry.json``, every field of which has the type that is used."""
-    try:
-        document = json.loads(_bytes(path, None).decode("ascii"))
-        if not isinstance(document, dict):
-            raise _Damage("entry.json is no object")
-        claimed = document.pop("sha256", None)
-        actual = hashlib.sha256(_canonical(document)).hexdigest()  # refuses NaN and infinities
-    except (ValueError, RecursionError) as error:
-        raise _Damage(f"entry.json cannot be read: {type(error).__name__}") from error
-    if document.get("format") != FORMAT:
-        raise _Damage(f"format {document.get('format')!r} is not {FORMAT}")
+    document = unseal(read_plain(path), formats=[FORMAT])
     for field in ("configuration", "code", "about"):
         if not isinstance(document.get(field), dict):
-            raise _Damage(f"{field!r} is no object")
+            raise Damage(f"{field!r} is no object")
     rows = document.get("arrays")
     if not isinstance(rows, list) or not all(_row(row) for row in rows):
-        raise _Damage("'arrays' is malformed")
+        raise Damage("'arrays' is malformed")
     if len({row["name"] for row in rows}) != len(rows):
-        raise _Damage("two arrays have one name")
-    if claimed != actual:
-        raise _Damage("the checksum of entry.json is wrong")
+        raise Damage("two arrays have one name")
     if _key(document["configuration"], document["code"]) != key:
-        raise _Damage("it belongs to another key")
+        raise Damage("it belongs to another key")
     return document
 
 
@@ -330,21 +316,8 @@ def _row(row: object) -> bool:
     )
 
 
-def _bytes(path: Path, size: int | None) -> bytes:
-    """The bytes of a regular file, of the size that is expected, before anything is parsed."""
-    try:
-        status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise _Damage(f"{path.name} is no plain file")
-        if size is None and status.st_size > _LARGEST_JSON:
-            raise _Damage(f"{path.name} has {status.st_size} bytes")
-        if size is not None and status.st_size != size:
-            raise _Damage(f"{path.name} has {status.st_size} bytes instead of {size}")
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise _Damage(f"{path.name} is missing") from error
-    except OSError as error:
-        raise InputError(f"cannot read stored result {path}: {error.strerror}") from error
+def _key(configuration: dict[str, Any], code: dict[str, str]) -> str:
+    return sha256(canonical({"format": FORMAT, "configuration": configuration, "code": code}))
 
 
 # -- arrays -------------------------------------------------------------------------------------
@@ -376,75 +349,18 @@ def _from_npy(content: bytes) -> Array:
     """
     found = _HEADER.match(content)
     if found is None:
-        raise _Damage("an .npy header is not as NumPy writes it")
+        raise Damage("an .npy header is not as NumPy writes it")
     try:
         dtype = np.dtype(found["descr"].decode())
         shape = tuple(int(n) for n in found["shape"].replace(b",", b" ").split())
     except (TypeError, ValueError) as error:
-        raise _Damage(f"an .npy header cannot be read: {error}") from error
+        raise Damage(f"an .npy header cannot be read: {error}") from error
     data = content[found.end() :]
     if math.prod(shape) * dtype.itemsize != len(data):
-        raise _Damage(f"{len(data)} bytes of data for shape {shape} of {dtype}")
+        raise Damage(f"{len(data)} bytes of data for shape {shape} of {dtype}")
     order: Literal["C", "F"] = "F" if found["fortran"] == b"True" else "C"
     try:
         flat = np.frombuffer(data, dtype) if data else np.zeros(0, dtype)
         return flat.reshape(shape, order=order).copy(order)
     except ValueError as error:  # an empty array of impossible sizes
-        raise _Damage(f"no array has shape {shape} of {dtype}") from error
-
-
-# -- configurations -----------------------------------------------------------------------------
-
-
-def _plain(value: Mapping[str, JSON], where: str = "configuration") -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"{where} = {value!r} must be a mapping")
-    found: dict[str, Any] = _checked(value, where, 0)
-    return found
-
-
-def _checked(value: object, where: str, depth: int) -> Any:
-    if depth > 50:
-        raise InputError(f"{where} is nested too deeply")
-    if type(value) is int and abs(value) >= 10**1000:
-        raise InputError(f"{where} is an integer of more than 1000 digits; write it as text")
-    if value is None or type(value) in (bool, int, str):
-        return value
-    if type(value) is float:
-        if not np.isfinite(value):
-            raise InputError(f"{where} = {value} is not finite")
-        return value
-    if isinstance(value, Mapping):
-        for name in value:
-            if not isinstance(name, str):
-                raise InputError(f"{where} has the key {name!r}; keys must be text")
-        return {name: _checked(item, f"{where}.{name}", depth + 1) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_checked(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
-    raise InputError(
-        f"{where} = {value!r} is a {type(value).__name__}; write numbers, text, lists and mappings "
-        "(a fraction or a law as text)"
-    )
-
-
-def _canonical(document: Mapping[str, Any]) -> bytes:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("ascii")
-
-
-def _key(plain: dict[str, Any], hashes: dict[str, str]) -> str:
-    content = {"format": FORMAT, "configuration": plain, "code": hashes}
-    return hashlib.sha256(_canonical(content)).hexdigest()
-
-
-@lru_cache(maxsize=1)
-def versions() -> dict[str, JSON]:
-    """Versions of Python and of the packages that compute, and the machine's kind."""
-    found: dict[str, JSON] = {"python": platform.python_version(), "machine": platform.machine()}
-    for name in ("theoryverify", "numpy", "scipy", "torch", "python-flint"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    found["byteorder"] = sys.byteorder
-    return found
+        raise Damage(f"no array has shape {shape} of {dtype}") from error
