@@ -232,7 +232,7 @@ def sphere(formula: tuple[sympy.Expr, ...], examination: Examination) -> Evidenc
 JUMP = Claim(
     "mamba.T15",
     "one gradient step: the rectifier's jump",
-    r"K_1 = \tfrac{2[\mathrm{He}_n+n\mathrm{He}_{n-2}](t)\phi(t)}{\sqrt{n!}}\ (n\text{ odd}),\quad"
+    r"K_1 = \tfrac{2[\mathrm{He}_n+n\mathrm{He}_{n-2}](t)\phi(t)}{\sqrt{n!}}\ (n\text{ odd}),\quad "
     r"K_2 = \tfrac{\sqrt2[\mathrm{He}_{n+1}+2n\mathrm{He}_{n-1}+n(n-1)\mathrm{He}_{n-3}](t)\phi(t)}"
     r"{\sqrt{n!}}\ (n\text{ even})",
     title="closed forms of K₁ and K₂ for g = he_n",
