@@ -28,9 +28,9 @@ from theoryverify.exact.exponents import (
     refuse_constant,
 )
 from theoryverify.exact.hermite import Coefficient, hermite_coefficient
-from theoryverify.exact.link_tree import Call, Node, Number, add, multiply
+from theoryverify.exact.link_tree import Call, Node, Number, add, multiply, power
 from theoryverify.exact.links import Link, link
-from theoryverify.exact.rationals import Exact, rational
+from theoryverify.exact.rationals import Exact, positive_integer, rational
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,29 @@ class Gate:
 
     def link(self, g: str | Link) -> Link:
         """``E[y σ(y/ρ + b) | z]`` for ``y = g(z) ± τ``: the link ``g·σ(g/ρ + b)`` without noise."""
-        return Link(self._averaged(link(g).node, lambda y: multiply(y, self._opening(y))))
+        return self.weighted(g, labels=1, openings=1)
 
     def opening(self, g: str | Link) -> Link:
         """``E[σ(y/ρ + b) | z]``, how far the gate opens."""
-        return Link(self._averaged(link(g).node, self._opening))
+        return self.weighted(g, openings=1)
 
-    def _opening(self, label: Node) -> Node:
-        scaled = multiply(Number(1 / self.rho), label)
-        return Call("logistic", add(scaled, Number(self.b)))
+    def weighted(
+        self, g: str | Link, *, labels: int = 0, openings: int = 0, closings: int = 0
+    ) -> Link:
+        """``E[y^i σ(y/ρ+b)^j (1-σ(y/ρ+b))^k | z]`` with ``i, j, k`` labels, openings, closings."""
+        for name, value in (("labels", labels), ("openings", openings), ("closings", closings)):
+            positive_integer(value, name, least=0)
+
+        def product(y: Node) -> Node:
+            # 1-σ(u) = σ(-u), which does not cancel where the gate is open.
+            parts = [(y, labels), (self._opening(y, 1), openings), (self._opening(y, -1), closings)]
+            return multiply(*[power(node, Fraction(times)) for node, times in parts])
+
+        return Link(self._averaged(link(g).node, product))
+
+    def _opening(self, label: Node, sign: int) -> Node:
+        scaled = multiply(Number(sign / self.rho), label)
+        return Call("logistic", add(scaled, Number(sign * self.b)))
 
     def _averaged(self, g: Node, function: Any) -> Node:
         if self.noise == 0:

@@ -40,6 +40,7 @@ def test_counterexamples_are_declared() -> None:
         "mamba.D.law.any-scale",
         "mamba.T1.euler",
         "mamba.T17.function-of-z",
+        "mamba.T7.more-negative",
     }
 
 

@@ -11,6 +11,7 @@ from theoryverify.claims import Claim
 from theoryverify.papers.mamba import (
     claims_embedding,
     claims_exponents,
+    claims_forgetting,
     claims_gate,
     claims_layer,
     claims_unchecked,
@@ -21,5 +22,6 @@ claims: list[Claim] = [
     *claims_gate.claims,
     *claims_embedding.claims,
     *claims_layer.claims,
+    *claims_forgetting.claims,
     *claims_unchecked.claims,
 ]

@@ -237,7 +237,7 @@ def three_programs(numerics: Numerics, examination: Examination, context: Contex
         for name, other in (("recurrence", literal), ("closed form", closed)):
             error = float(((other - fast).abs() / size).max())
             at = f"{name} and fast form at d = {d}, N = {N}, ρ = {rho}, b = {bias}"
-            examination.decide(at, error <= _ROUND_OFF, f"{error:.1e} of the terms' size")
+            examination.decide(at, bool(error <= _ROUND_OFF), f"{error:.1e} of the terms' size")
     return examination.evidence("three shapes in float64, to 5e-15 of the size of the terms")
 
 

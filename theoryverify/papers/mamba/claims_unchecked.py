@@ -11,18 +11,6 @@ claims = [
     Claim(f"mamba.{key}", place, statement, title=title, not_checked=_NOT_YET, note=NUMBERING)
     for key, place, statement, title in (
         (
-            "T6",
-            "forgetting",
-            r"F_N=(1-\sigma(b))\frac{1-(1-\mu_s)^N}{N\mu_s}",
-            "the factor F_N of forgetting, its monotonicity and limits",
-        ),
-        (
-            "T7",
-            "forgetting",
-            r"\mathbb E S_n^2=q\,\mathbb E S_{n-1}^2+2h\,\mathbb E S_{n-1}+m_2",
-            "the recursion of the variance with forgetting",
-        ),
-        (
             "E",
             "lemma on stage I",
             r"|\gamma^*_\alpha|\gg|\gamma^*_{\alpha'}|,\ "
