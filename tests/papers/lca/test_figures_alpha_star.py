@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of, enclosed
-from theoryverify.errors import InputError
 from theoryverify.exact.densities import Uniform
 from theoryverify.figures import Table
 from theoryverify.papers.lca import experiments_alpha_star as experiments
@@ -74,8 +73,8 @@ def test_first_order_agrees_with_the_formula_for_uniform_laws() -> None:
     assert abs(float(rate.first_order_gap(Uniform(2, 5), 7)) - float(exact)) < 1e-12
     moving = rate.first_order_gap(Uniform(1, 5), 10), rate.first_order_gap(Uniform(1, 5), 1000)
     assert float(moving[0]) != pytest.approx(float(moving[1]))
-    with pytest.raises(InputError, match="upper end"):
-        rate.first_order_gap(MIXED, 10)
+    mixed = rate.first_order_gap(MIXED, 10), rate.first_order_gap(MIXED, 1000)
+    assert float(mixed[0]) != pytest.approx(float(mixed[1]))
 
 
 def test_lines_drawn_are_the_columns() -> None:

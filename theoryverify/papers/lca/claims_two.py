@@ -13,7 +13,7 @@ from theoryverify.exact.densities import Ball, ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, EXACT, compiled
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Discrete, Law, TwoPoint
-from theoryverify.papers.lca import theory
+from theoryverify.papers.lca import rate_theory, theory
 from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, TWO_POINT, UNIFORM
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
@@ -738,8 +738,8 @@ PARITY = Claim(
     r"\,T^{-2}+O(T^{-3}),\ s=(-1)^T,\ x=\sqrt{\tfrac{a-1}{b-1}}",
     title="T²(β*_T + α*_T): a limit for even T and another for odd T",
     hypotheses=(ASSUMPTION_6_1,),
-    depends_on=("lca.F.3.uniform", "lca.G.stationary"),
-    note="Certified at two depths of each parity; the expansion itself is not derived here.",
+    depends_on=("lca.6.3.rate",),
+    note="Certified at two depths of each parity; lca.6.3.rate derives it, for all densities.",
 )
 
 _parity = sympy.Symbol("s", real=True)
@@ -781,6 +781,40 @@ def both_parities(limit: sympy.Expr, case: Law, examination: Examination) -> Evi
         verdict = None if None in sides else bool(sides[0] and sides[1])
         examination.decide(f"T²(β*_T+α*_T)/limit at T = {depth}", verdict, f"{ratio}")
     return examination.evidence("T = 2000 and 2001, within 2%")
+
+
+@PARITY.check(
+    "from the law of all densities",
+    PROVED,
+    formula=_PARITY,
+    controls={
+        "no parity: s = 1": _PARITY.subs(_parity, 1),
+        "the opposite sign": -_PARITY,
+        "a and b exchanged in the root": _PARITY.subs(_root, 1 / _root),
+    },
+    mutate=False,
+)
+def from_all_densities(limit: sympy.Expr, examination: Examination) -> Evidence:
+    # Uniform: WZ dP = (z-1)/(b-a) dz, so g = (z-1)/(b-a), k = 0. With a = 1+p², b = 1+q².
+    p, q, width = sympy.symbols("p q v", positive=True)
+    general = rate_theory.two_parameter_shift().subs(
+        {
+            rate_theory.g_a: p**2 / width,
+            rate_theory.g_b: q**2 / width,
+            rate_theory.tau_a: sympy.sqrt(width / T),
+            rate_theory.tau_b: sympy.sqrt(width / T),
+            rate_theory.mean_W: _EW,
+        }
+    )
+    general = sympy.cancel(T**2 * general.subs(width, b - a).subs({a: 1 + p**2, b: 1 + q**2}))
+    stated = limit.subs(_root, p / q).subs({a: 1 + p**2, b: 1 + q**2})
+    for sign in (1, -1):
+        examination.identity(
+            f"(-1)^T = {sign}: T² times the shift of lca.6.3.rate",
+            general.subs(_parity, sign),
+            stated.subs(_parity, sign),
+        )
+    return examination.evidence("every 1 < a < b")
 
 
 claims = [

@@ -1,54 +1,102 @@
-"""How α*_T approaches its limit, to first order, for every law whose ends are understood.
-
-Let ``WZ dP ~ C_a s^{k_a} ds`` at the lower end ``a`` (``s = z - a``) and ``C_b s^{k_b} ds`` at the
-upper end ``b`` (``s = b - z``); an atom has ``k = -1`` and ``CΓ(k+1)`` is its mass. As T grows only
-the two ends count in ``E[WZ(1-αZ)^{2T-1}] = 0``, and Laplace's method gives each part as
-``CΓ(k+1) (q/(2Tα))^{k+1} q^{2T-1}`` with ``q_a = 1-αa``, ``q_b = αb-1``. At ``α = α* + δ``
-``log(q_a/q_b) = -δ(a+b)/r + O(δ²)``, so
-
-    α*_T = α* + (b-a)/(a+b)² · {log[C_aΓ(k_a+1)/(C_bΓ(k_b+1))] + (k_b-k_a) log(4T/(b-a))}/(2T)
-
-to first order. The rate is 1/T where both exponents agree and log(T)/T where they do not.
-"""
+"""The first terms of α*_T and β*_T at one law and depth, enclosed (:mod:`.rate_theory`)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+
 import sympy
-from flint import arb
+from flint import arb, arb_series
 
 from theoryverify.errors import InputError
-from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
-from theoryverify.exact.densities import Density
+from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
+from theoryverify.exact.ends import EndSeries, end_series
 from theoryverify.exact.evaluate import BALL, compiled
-from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
-from theoryverify.exact.rationals import positive_integer
-from theoryverify.papers.lca import assumptions
+from theoryverify.exact.rationals import Exact, positive_integer, rational
+from theoryverify.papers.lca import assumptions, rate_theory, theory
 from theoryverify.papers.lca.alpha_star import MAX_DEPTH
 from theoryverify.papers.lca.kernels import weight_polynomial
-from theoryverify.papers.lca.training_time import LowerEnd, lower_end
+
+_MOST_TERMS = 30
 
 
-def upper_end(law: Law) -> LowerEnd:
-    """The mirror image of ``training_time.lower_end``: the mass of ``WZ dP`` at ``Z_upper``.
+@dataclass(frozen=True)
+class Ends:
+    """``WZ dP`` at the two ends, and ``E[W]``."""
+
+    law: Law
+    lower: EndSeries
+    upper: EndSeries
+    mean: arb
+
+    @property
+    def terms(self) -> int:
+        """How many terms of the expansion the ends fix: 1 or 2."""
+        return min(2, len(self.lower.masses), len(self.upper.masses))
+
+    def values(self, depth: int) -> dict[str, arb]:
+        """What the formulas of :mod:`.rate_theory` need, by the names of their symbols."""
+        a, b = ball(self.law.lower), ball(self.law.upper)
+        low, high = self.lower, self.upper
+        found = {
+            "a": a,
+            "b": b,
+            "T": ball(depth),
+            "k_a": ball(low.exponent),
+            "k_b": ball(high.exponent),
+            "g_a": low.mass,
+            "g_b": high.mass,
+            "E_W": self.mean,
+            "s": ball((-1) ** depth),
+            "pi_a": low.mass / (a * self.mean),
+            "pi_b": high.mass / (b * self.mean),
+        }
+        for name, end in (("a", low), ("b", high)):
+            # Where it is unknown, a formula that uses it must not come to a value.
+            second = end.masses[1] / end.mass if self.terms > 1 else arb("nan")
+            found[f"gamma_{name}"] = (b - a) / 2 * second
+            found[f"tau_{name}"] = (((b - a) / depth).log() * ball((end.exponent + 1) / 2)).exp()
+        found["Lambda"] = compiled(rate_theory.log_ratio(), BALL)(found, False)
+        return found
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The known terms of ``α*_T - α*`` or ``β*_T + α*``.
+
+    Attributes
+    ----------
+    terms : dict
+        From the name of a term to its enclosure at this depth.
+    value : Enclosure
+        The limit and all terms.
+    error : str
+        The order of what is left out.
+    """
+
+    terms: dict[str, Enclosure]
+    value: Enclosure
+    error: str
+
+
+def law_ends(law: Law, terms: int = 2) -> Ends:
+    """The end series of ``WZ dP``, at the current precision.
 
     Raises
     ------
-    InputError
-        For a law whose upper end is neither an atom nor the end of a density.
+    HypothesisError, InputError
+        For a law outside Assumption 6.1, or one whose ends are not understood.
     """
-    top = ball(law.upper)
-    weight = sum((ball(c) * top**k for k, c in enumerate(weight_polynomial())), arb(0))
-    atom = law.atom(law.upper)
-    if atom:
-        return LowerEnd(law.end_exponents[1], ball(atom) * weight)
-    if not isinstance(law, Density):
-        raise InputError(f"the upper end of {law} is not understood")
-    piece = law.pieces[-1]
-    height = compiled(piece.smooth, BALL)({Z.name: top}, False)
-    width = ball(piece.upper - piece.lower)
-    density = height / (width.log() * ball(piece.right)).exp() / law.integral(sympy.Integer(1))
-    return LowerEnd(piece.right, density * weight * ball(piece.right + 1).gamma())
+    law = assumptions.require(law)
+    weight = weight_polynomial()
+    low, high = (end_series(law, side, weight, terms) for side in ("lower", "upper"))
+    return Ends(law, low, high, law.expect(theory.signal_share()))
+
+
+def evaluated(expression: sympy.Expr, law: Law, depth: int) -> arb:
+    """A formula of :mod:`.rate_theory` at one law and depth, at the current precision."""
+    return compiled(expression, BALL)(law_ends(law).values(depth), False)
 
 
 def first_order_gap(law: Law, depth: int, digits: int = 15) -> Enclosure:
@@ -65,12 +113,171 @@ def first_order_gap(law: Law, depth: int, digits: int = 15) -> Enclosure:
     >>> print(first_order_gap(Uniform(2, 5), 1000, digits=6))
     -0.04243758248326195771942237[55, 37]
     """
-    law = assumptions.require(law)
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)
-    a, b = law.lower, law.upper
     with precision(bits_for(digits) + 64):
-        low, high = lower_end(law), upper_end(law)
-        bracket = (low.mass / high.mass).log()
-        if high.exponent != low.exponent:
-            bracket += ball(high.exponent - low.exponent) * ball(4 * depth / (b - a)).log()
-        return Enclosure.of(ball((b - a) / (a + b) ** 2) * bracket / 2)
+        return Enclosure.of(depth * evaluated(rate_theory.first_order(), law, depth))
+
+
+def alpha_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
+    """The first one or two terms of ``α*_T - α*``.
+
+    Raises
+    ------
+    HypothesisError, InputError
+        For a law outside Assumption 6.1, or one whose ends are not understood.
+
+    Examples
+    --------
+    >>> from theoryverify.exact.densities import Uniform
+    >>> found = alpha_expansion(Uniform(2, 5), 1000)
+    >>> found.value.decimal(15), found.error
+    (('0.285671883133999', '0.285671883134'), 'O(1/T^3)')
+    """
+    depth = positive_integer(depth, "depth", most=MAX_DEPTH)
+    with precision(bits_for(digits) + 64):
+        ends = law_ends(law)
+        names = {"first": rate_theory.first_order(), "second": rate_theory.second_order()}
+        chosen = dict(list(names.items())[: ends.terms])
+        equal = ends.lower.exponent == ends.upper.exponent
+        known = len(chosen) + 1
+        # A power that is no integer above the leading one cuts the series short of T^-2.
+        error = f"o(1/T^{known - 1})" if ends.terms < 2 else f"O(1/T^{known})"
+        if not equal:
+            error = error.replace("1/T", f"log(T)^{known}/T", 1) if ends.terms > 1 else error
+        return _expansion(ends, depth, ball(2 / (law.lower + law.upper)), chosen, error)
+
+
+def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
+    """The known terms of ``β*_T + α*``, two parameters.
+
+    Raises
+    ------
+    HypothesisError, InputError
+        For a law outside Assumption 6.1, or one whose ends are not understood.
+    """
+    depth = positive_integer(depth, "depth", least=2, most=MAX_DEPTH)
+    with precision(bits_for(digits) + 64):
+        ends = law_ends(law)
+        exponents = (ends.lower.exponent, ends.upper.exponent)
+        limit = ball(-2 / (law.lower + law.upper))
+        if min(exponents) == -1:
+            return _expansion(ends, depth, limit, {"first": first_order_two(exponents)}, "o(1/T)")
+        chosen = {"first": -rate_theory.first_order()}
+        least, gap = min(exponents), abs(exponents[0] - exponents[1])
+        if least >= 0 and ends.terms > 1:
+            chosen["second"] = -rate_theory.second_order()
+        if least <= 0:
+            chosen["two-parameter shift"] = rate_theory.two_parameter_shift()
+        # After the shift of order least+2: its square, its cross term, the next power of 1/T.
+        if least > 0:
+            order = min(Fraction(3), least + 2)
+        elif least == 0:
+            order = Fraction(3)
+        else:
+            order = min(2 * least + 3, Fraction(2))
+        if len(chosen) == 1 or ends.terms < 2:
+            error = "o(1/T)"
+        else:
+            error = f"O(1/T^{order})" if gap == 0 else f"O(log(T)^3/T^{order})"
+        return _expansion(ends, depth, limit, chosen, error)
+
+
+def first_order_two(exponents: tuple[Fraction, Fraction]) -> sympy.Expr:
+    """The first term of ``β*_T + α*``: an atom at an end has an order-one share in the balance."""
+    first = -rate_theory.first_order()
+    slope = -(theory.b - theory.a) / (theory.a + theory.b) ** 2 / (2 * theory.T)
+    if max(exponents) == -1:
+        return slope * 2 * sympy.log(rate_theory.atoms_root())
+    if exponents[0] == -1:
+        return first + slope * sympy.log(1 - rate_theory.pi_a)
+    if exponents[1] == -1:
+        return first - slope * sympy.log(1 - rate_theory.pi_b)
+    return first
+
+
+def _expansion(
+    ends: Ends, depth: int, limit: arb, chosen: dict[str, sympy.Expr], error: str
+) -> Expansion:
+    values = ends.values(depth)
+    terms = {name: compiled(term, BALL)(values, False) for name, term in chosen.items()}
+    total = sum(terms.values(), limit)
+    return Expansion(
+        {name: Enclosure.of(term) for name, term in terms.items()}, Enclosure.of(total), error
+    )
+
+
+# -- every depth from one on --------------------------------------------------------------------
+
+
+def within_for_all(expansion: sympy.Expr, law: Law, least: int, constant: Exact) -> bool | None:
+    """Whether ``|α*_T - expansion| < constant/T³`` for *every* ``T >= least``.
+
+    For one polynomial piece with equal exponents the balance of the two ends is an exact equation in
+    ``x = 1/(2T)`` and α, whose left side falls with α (Lemma F.1):
+
+        Φ = (1+kx)(log ρ_a - log ρ_b) + x log(Σ_i g_{a,i} ρ_a^i x^i/Π_{j<=i}(1+(k+j)x))
+            - x log(Σ_i g_{b,i} ρ_b^i x^i/Π_{j<=i}(1+(k+j)x)).
+
+    At ``α = expansion ± constant/T³`` its Taylor coefficients of order 0, 1, 2 vanish by the
+    identities of the claim, so ``Φ = x³ c₃(ξ)`` with ξ between 0 and ``1/(2·least)``; one ball of
+    ``c₃`` over that interval decides the sign for all T.
+
+    Returns
+    -------
+    bool or None
+        ``False`` if a coefficient of lower order is certified not to vanish: then the error is not
+        ``O(T⁻³)``.
+
+    Raises
+    ------
+    InputError
+        For a law that is not one polynomial piece with equal exponents.
+    """
+    least = positive_integer(least, "least", most=MAX_DEPTH)
+    size = ball(rational(constant, "constant"))
+    with precision(200):
+        ends = law_ends(law, _MOST_TERMS)
+        if not (ends.lower.finite and ends.upper.finite) or (
+            ends.lower.exponent != ends.upper.exponent
+        ):
+            raise InputError(f"{law} is not one polynomial piece with equal end exponents")
+        values = ends.values(1)
+        x = sympy.Symbol("x_", positive=True)
+        in_x = sympy.Poly(sympy.expand(expansion.subs(theory.T, 1 / (2 * x))), x)
+        series = [
+            compiled(in_x.coeff_monomial(x**k), BALL)(values, False)
+            for k in range(in_x.degree() + 1)
+        ]
+        outcome: bool | None = True
+        for side in (1, -1):
+            moved = [*series, *([arb(0)] * (4 - len(series)))]
+            moved[3] += 8 * side * size  # constant/T³ = 8·constant·x³
+            exact = [_balance(ends, moved, arb(0))[order] for order in range(3)]
+            if any(sign(entry) in (1, -1) for entry in exact):
+                return False
+            over = _balance(ends, moved, arb(0).union(ball(Fraction(1, 2 * least))))[3]
+            if sign(over) != -side:
+                outcome = None
+        return outcome
+
+
+def _balance(ends: Ends, alpha: list[arb], x: arb) -> list[arb]:
+    """The Taylor coefficients of ``Φ`` to order 3, at every point of the ball ``x``."""
+    at = arb_series([x, arb(1)], 4)
+    value = arb_series([alpha[-1]], 4)
+    for coefficient in reversed(alpha[:-1]):
+        value = value * at + coefficient
+    inverse = 1 / value
+    low, high = inverse - ball(ends.law.lower), ball(ends.law.upper) - inverse
+    k = ball(ends.lower.exponent)
+
+    def log_sum(end: EndSeries, distance: arb_series) -> arb_series:
+        total, factor = arb_series([arb(0)], 4), arb_series([arb(1)], 4)
+        for index, mass in enumerate(end.masses):
+            total += mass * factor
+            factor = factor * distance * at / (1 + (k + index + 1) * at)
+        return total.log()
+
+    phi = (1 + k * at) * (low.log() - high.log())
+    phi += at * (log_sum(ends.lower, low) - log_sum(ends.upper, high))
+    return [phi[order] for order in range(4)]

@@ -1,0 +1,118 @@
+"""The rates against closed forms and against the enclosures."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy
+
+from theoryverify.errors import HypothesisError, InputError
+from theoryverify.exact.balls import ball, precision
+from theoryverify.exact.densities import Ball, ScaledBeta, Shell, Uniform
+from theoryverify.exact.laws import Discrete, Law, Mixture, TwoPoint
+from theoryverify.papers.lca import rate_theory
+from theoryverify.papers.lca.alpha_star import alpha_star
+from theoryverify.papers.lca.laws import LAWS, MIXED, POINT_MASS
+from theoryverify.papers.lca.rate import (
+    alpha_expansion,
+    beta_expansion,
+    evaluated,
+    first_order_gap,
+    within_for_all,
+)
+from theoryverify.papers.lca.two import beta_star
+
+U25 = Uniform(2, 5)
+
+
+def test_uniform_in_closed_form() -> None:
+    """``l_0 = log((a-1)/(b-1))`` and ``l_1`` as elementary numbers."""
+    found = alpha_expansion(U25, 1000)
+    l0, l1 = math.log(1 / 4), (4 - 1 / 4) / 2
+    first = 3 / 49 * l0 / 2000
+    second = 3 / 49 * (l1 + l0**2 * 3 / 14) / 2000**2
+    assert float(found.terms["first"]) == pytest.approx(first, rel=1e-13)
+    assert float(found.terms["second"]) == pytest.approx(second, rel=1e-13)
+    assert found.error == "O(1/T^3)"
+
+
+def test_ball_in_closed_form() -> None:
+    gap = float(first_order_gap(Ball(7, 5), 1000))
+    assert gap == pytest.approx(-4 / 2 / 36 * (3.5 * math.log(4000) - math.lgamma(4.5)), rel=1e-13)
+
+
+@pytest.mark.parametrize("law", [*LAWS, ScaledBeta(2, 5, 2, 2)], ids=str)
+def test_alpha_error_is_of_third_order(law: Law) -> None:
+    depth = 3000
+    found = alpha_expansion(law, depth)
+    with precision(200):
+        error = float(abs(alpha_star(law, depth, 30).enclosure.ball() - found.value.ball()))
+    assert error < 10 / depth**3
+    assert found.terms.keys() == {"first", "second"}
+
+
+def test_two_point_expansion_against_its_closed_form() -> None:
+    """``(1+κ)/(b+κa)``, ``κ = e^{Λ/(2T-1)}``, expanded by SymPy."""
+    law = TwoPoint(2, 5, "1/3")
+    x, logarithm = sympy.symbols("x ell")
+    kappa = sympy.exp(logarithm * x / (1 - x))
+    series = sympy.series((1 + kappa) / (5 + 2 * kappa), x, 0, 3).removeO()
+    value = series.subs(logarithm, sympy.log(sympy.Rational(1, 8))).subs(x, sympy.Rational(1, 200))
+    found = float(alpha_expansion(law, 100).value)
+    assert found == pytest.approx(float(value), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("law", "order"),
+    [
+        (U25, 3),
+        (Shell(8, 2, 5), 3),
+        (ScaledBeta(2, 5, "1/2", "1/2"), 2),
+        (Discrete({2: "1/4", 3: "1/4", 5: "1/2"}), 2),
+    ],
+    ids=str,
+)
+def test_beta_error(law: Law, order: int) -> None:
+    for depth in (1000, 1001):
+        value = beta_expansion(law, depth).value
+        with precision(160):
+            error = float(abs(beta_star(law, depth, 10).beta.ball() - value.ball()))
+        assert error < 3 / depth**order
+
+
+def test_named_error_orders() -> None:
+    assert beta_expansion(U25, 100).error == "O(1/T^3)"
+    assert beta_expansion(Ball(4, 5), 100).error == "O(log(T)^3/T^3)"
+    assert beta_expansion(ScaledBeta(2, 5, "1/2", "1/2"), 100).error == "O(1/T^2)"
+    assert beta_expansion(MIXED, 100).error == "o(1/T)"
+    assert alpha_expansion(Ball(4, 5), 100).error == "O(log(T)^3/T^3)"
+
+
+def test_one_term_where_the_second_is_not_known() -> None:
+    law = Mixture([("1/2", U25), ("1/2", ScaledBeta(2, 5, "3/2", 1))])
+    assert alpha_expansion(law, 100).terms.keys() == {"first"}
+    assert beta_expansion(law, 100).error == "o(1/T)"
+
+
+def test_every_depth() -> None:
+    good = rate_theory.alpha_expansion()
+    assert within_for_all(good, U25, 100, "0.03") is True
+    # The constant is close to sharp: T³·error tends to 0.02421.
+    assert within_for_all(good, U25, 100, "0.024") is None
+    assert within_for_all(good * (1 + sympy.Rational(1, 10**9)), U25, 100, "0.03") is False
+    assert within_for_all(good - rate_theory.second_order(), U25, 100, 10) is False
+    with precision(160):
+        error = alpha_star(U25, 100, 40).enclosure.ball() - evaluated(good, U25, 100)
+        assert abs(error) * 10**6 < ball("0.03")
+    with pytest.raises(InputError, match="one polynomial piece"):
+        within_for_all(good, Ball(4, 5), 100, 1)
+    with pytest.raises(InputError, match="one polynomial piece"):
+        within_for_all(good, Shell(7, 2, 5), 100, 1)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(HypothesisError):
+        alpha_expansion(POINT_MASS, 10)
+    with pytest.raises(InputError, match="depth"):
+        beta_expansion(U25, 1)
