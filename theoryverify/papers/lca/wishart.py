@@ -225,7 +225,7 @@ def mean_excess(
     0.095590164205213617727939909002[42, 56]
     """
     setup = _Setup.of(law, dim, context, depth, alpha, beta, MAX_DEPTH)
-    return _expected(setup.law, setup.excess.mean(setup.moments), 2, digits)
+    return expected_quotient(setup.law, setup.excess.mean(setup.moments), 2, digits)
 
 
 def second_moment_of_excess(
@@ -244,7 +244,7 @@ def second_moment_of_excess(
     simulation draws.
     """
     setup = _Setup.of(law, dim, context, depth, alpha, beta, MAX_DEPTH_SQUARE)
-    return _expected(setup.law, setup.excess.second(setup.moments), 4, digits)
+    return expected_quotient(setup.law, setup.excess.second(setup.moments), 4, digits)
 
 
 def second_moment_about_limit(
@@ -268,7 +268,7 @@ def second_moment_about_limit(
     numerator = (
         excess.second(moments) - 2 * _Z * limit * excess.mean(moments) + _Z * _Z * limit * limit
     )
-    return _expected(setup.law, numerator, 4, digits)
+    return expected_quotient(setup.law, numerator, 4, digits)
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class _Setup:
         return cls(law, moments, Excess(state_coefficients(step, mix, depth)))
 
 
-def _expected(law: Law, numerator: fmpq_poly, pole: int, digits: int) -> Enclosure:
+def expected_quotient(law: Law, numerator: fmpq_poly, pole: int, digits: int) -> Enclosure:
     """``E[numerator(Z)/Z^pole]``."""
     coefficients = tuple(rational(entry) for entry in numerator.coeffs())
     target = bits_for(digits)
