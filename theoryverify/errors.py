@@ -22,3 +22,21 @@ class UndecidedError(ArithmeticError):
 
     It is never a refutation. Raising the precision may decide the question.
     """
+
+
+class TrainingDiverged(FloatingPointError):
+    """A loss, a gradient or a parameter is not finite: the run is no result.
+
+    Attributes
+    ----------
+    step : int
+        The step that failed, from 0.
+    checkpoint : str or None
+        The last good checkpoint, which is as it was.
+    """
+
+    def __init__(self, step: int, what: str, checkpoint: str | None = None) -> None:
+        last = f"; the last good checkpoint is {checkpoint}" if checkpoint else ""
+        super().__init__(f"training diverged at step {step}: {what}{last}")
+        self.step = step
+        self.checkpoint = checkpoint

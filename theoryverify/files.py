@@ -119,17 +119,17 @@ def write_folder(path: Path, files: Mapping[str, bytes], *, beside: Path | None 
         raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def clean(folder: Path) -> list[Path]:
+def clean(folder: Path, *, alone: bool = False) -> list[Path]:
     """Remove what killed processes left half-written in a folder; returns what was removed.
 
     A temporary folder is abandoned if the process of this machine that made it has ended, or, where
-    that cannot be known, once it is a day old.
+    that cannot be known, once it is a day old; or if nobody else can be writing (``alone``).
     """
     removed = []
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
             found = _HALF.fullmatch(entry.name)
-            if found and _abandoned(entry, found["host"], int(found["pid"])):
+            if found and (alone or _abandoned(entry, found["host"], int(found["pid"]))):
                 shutil.rmtree(entry.path, ignore_errors=True)
                 removed.append(Path(entry.path))
     return removed

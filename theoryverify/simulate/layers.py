@@ -7,7 +7,7 @@ mean and less noise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,8 +61,8 @@ def train_layer(
     InputError
         For sizes below 1, a rate that is not positive, a device that is not there, or a batch that
         does not fit into memory; before anything is drawn.
-    FloatingPointError
-        If the loss is not finite: a diverged run is no result.
+    TrainingDiverged
+        A ``FloatingPointError``: the loss is not finite. A diverged run is no result.
     """
     import torch
 
@@ -71,6 +71,8 @@ def train_layer(
         require_device,
         require_memory,
     )
+    from theoryverify.simulate.loop import fit
+    from theoryverify.simulate.optimizer import Optimizer
 
     sizes = {"d": d, "context": context, "steps": steps, "batch": batch}
     for name, value in sizes.items():
@@ -82,21 +84,23 @@ def train_layer(
     what = f"a batch of {batch} prompts of {d} x {context} and its gradient"
     require_memory(16 * batch * (d + 1) * context, torch.float64, what, place)
     layer.to(place)
-    generator = np.random.default_rng(rng)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=rate)
-    losses = np.empty(steps)
-    for step in range(steps):
-        for group in optimizer.param_groups:
-            group["lr"] = rate * (1 + np.cos(np.pi * step / steps)) / 2
-        prompts = sample_prompts(law, d, context, batch, rng=generator)
-        loss: Any = (layer_errors(layer, prompts) ** 2).mean()
-        losses[step] = loss.item()
-        if not np.isfinite(losses[step]):
-            raise FloatingPointError(f"training diverged at step {step}: loss {losses[step]}")
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return losses
+
+    def prompts(step: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        found = sample_prompts(law, d, context, batch, rng=rng)
+        return found.X, found.y, found.x_q, found.weight
+
+    def loss(trained: OneLayer, *prompt: Tensor) -> Tensor:
+        return (_errors(trained, *prompt) ** 2).mean()
+
+    run = fit(
+        layer,
+        prompts,
+        loss,
+        steps=steps,
+        optimizer=Optimizer("adam", rate, decay="cosine", clip=None),
+        seed=int(np.random.default_rng(rng).integers(2**63)),
+    )
+    return run.losses
 
 
 def layer_errors(layer: OneLayer, prompts: Prompts) -> Tensor:
@@ -106,13 +110,19 @@ def layer_errors(layer: OneLayer, prompts: Prompts) -> Tensor:
     """
     import torch
 
+    like = next(layer.parameters())
+    return _errors(
+        layer,
+        *(
+            torch.from_numpy(array).to(like.device, like.dtype)
+            for array in (prompts.X, prompts.y, prompts.x_q, prompts.weight)
+        ),
+    )
+
+
+def _errors(layer: OneLayer, X: Tensor, y: Tensor, x_q: Tensor, w: Tensor) -> Tensor:
     from theoryverify.models.attention import SoftmaxPredictor, embed
 
-    like = next(layer.parameters())
-    X, y, x_q, w = (
-        torch.from_numpy(array).to(like.device, like.dtype)
-        for array in (prompts.X, prompts.y, prompts.x_q, prompts.weight)
-    )
     if isinstance(layer, SoftmaxPredictor):
         predicted = layer.predict(X, y, x_q)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +14,8 @@ from theoryverify.exact.rationals import positive_integer
 from theoryverify.simulate.prompts import sample_prompts
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from theoryverify.models.lca import Stack
 
 
@@ -49,8 +51,14 @@ def train(
     clip: float = 1.0,
     zeta: Literal["normal", "one"] = "normal",
     rng: np.random.Generator | int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    checkpoint_every: int = 100,
+    progress: str | None = None,
 ) -> Training:
     """Train a stack on ``E(y_q - ŷ_q)²`` by steps on fresh prompts. The model is changed.
+
+    It runs on :func:`theoryverify.simulate.loop.fit`. One number is drawn from ``rng``; the prompts
+    of a step are a function of it and of the step.
 
     Parameters
     ----------
@@ -68,26 +76,31 @@ def train(
     zeta : {"normal", "one"}
         The law of ζ.
     rng : Generator, int or None
+    folder : path, optional
+        For checkpoints: a killed run goes on from there, bit for bit, given the same seed.
+    checkpoint_every : int
+        Steps between two of them.
+    progress : str, optional
+        A label: show the progress under it.
 
     Raises
     ------
     InputError
-        For sizes below 1, a rate or a clip that is not positive, an unknown optimizer, or a batch
-        that does not fit into memory.
-    FloatingPointError
-        If the loss or a parameter is not finite: a diverged run is no result.
+        For sizes below 1, a rate or a clip that is not positive, an unknown optimizer, a batch
+        that does not fit into memory, or what :func:`~theoryverify.simulate.loop.fit` refuses in a
+        checkpoint.
+    TrainingDiverged
+        A ``FloatingPointError``: the loss or a parameter is not finite. A diverged run is no result.
     """
-    import torch
-
     from theoryverify.models.precision import require_memory
+    from theoryverify.simulate.loop import fit
+    from theoryverify.simulate.optimizer import Optimizer
 
     steps, batch = positive_integer(steps, "steps"), positive_integer(batch, "batch")
     context = positive_integer(context, "context")
-    for name, value in (("rate", rate), ("clip", clip)):
-        if not 0 < value < math.inf:
-            raise InputError(f"{name} = {value} must be positive and finite")
     if optimizer not in ("sgd", "adam"):
         raise InputError(f"optimizer {optimizer!r} is unknown; choose 'sgd' or 'adam'")
+    settings = Optimizer(optimizer, rate, clip=clip)
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     first = next(iter(trained.values()))
     d, depth = model.weights.d, model.weights.depth
@@ -97,30 +110,37 @@ def train(
         f"a batch of {batch} prompts of {d} x {context} and its gradient",
         first.device,
     )
-    kind = torch.optim.SGD if optimizer == "sgd" else torch.optim.Adam
-    stepper = kind(trained.values(), lr=rate)
-    generator = np.random.default_rng(rng)
-    history = {name: [p.detach().cpu().double().numpy().copy()] for name, p in trained.items()}
-    losses = np.empty(steps)
-    for step in range(steps):
-        prompts = sample_prompts(law, d, context, batch, zeta=zeta, rng=generator)
-        X, y, x_q, y_q = (
-            torch.from_numpy(array).to(first.device, first.dtype)
-            for array in (prompts.X, prompts.y, prompts.x_q, prompts.y_q)
-        )
-        stepper.zero_grad()
-        loss = ((y_q - model(X, y, x_q)) ** 2).mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(list(trained.values()), clip)
-        stepper.step()
-        losses[step] = loss.item()
-        for name, p in trained.items():
-            history[name].append(p.detach().cpu().double().numpy().copy())
-        if not math.isfinite(losses[step]) or not all(
-            np.isfinite(values[-1]).all() for values in history.values()
-        ):
-            raise FloatingPointError(f"training diverged at step {step}: loss {losses[step]}")
-    parameters = {name: np.stack(values) for name, values in history.items()}
+
+    def prompts(step: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        found = sample_prompts(law, d, context, batch, zeta=zeta, rng=rng)
+        return found.X, found.y, found.x_q, found.y_q
+
+    def loss(stack: Stack, X: Tensor, y: Tensor, x_q: Tensor, y_q: Tensor) -> Tensor:
+        error: Tensor = y_q - stack(X, y, x_q)
+        return (error**2).mean()
+
+    run = fit(
+        model,
+        prompts,
+        loss,
+        steps=steps,
+        optimizer=settings,
+        seed=int(np.random.default_rng(rng).integers(2**63)),
+        observe=lambda done: {
+            name: p.detach().cpu().double().numpy() for name, p in trained.items()
+        },
+        configuration={
+            "what": "LCA",
+            "stack": type(model).__name__,
+            "law": repr(law),
+            "context": context,
+            "batch": batch,
+            "zeta": zeta,
+        },
+        folder=folder,
+        checkpoint_every=checkpoint_every,
+        progress=progress,
+    )
     half = (steps + 1) // 2
-    average = {name: values[-half:].mean(axis=0) for name, values in parameters.items()}
-    return Training(parameters, losses, average)
+    average = {name: values[-half:].mean(axis=0) for name, values in run.observed.items()}
+    return Training(run.observed, run.losses, average)
