@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 .PHONY: verify test lint bench clean
 
 verify: $(VENV)/.ready
-	$(BIN)/theoryverify check lca --preset quick --report report
+	$(BIN)/theoryverify check lca --preset quick --report report --html report
 
 test: $(VENV)/.ready
 	$(BIN)/pytest -n auto --dist worksteal

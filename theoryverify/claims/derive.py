@@ -42,12 +42,12 @@ def derive(name: str, *, latex: bool = False) -> Outcome:
         mark = {True: "✓", False: "✗", None: " "}[step.holds]
         lines.append(f"{number:2d}. {mark} {step.text}")
         if step.formula is not None:
-            lines.append("        " + _shown(step.formula, latex))
+            lines.append("        " + shown(step.formula, latex=latex))
         rows.append(
             {
                 "text": step.text,
-                "formula": None if step.formula is None else _shown(step.formula, False),
-                "latex": None if step.formula is None else _shown(step.formula, True),
+                "formula": None if step.formula is None else shown(step.formula),
+                "latex": None if step.formula is None else shown(step.formula, latex=True),
                 "holds": step.holds,
             }
         )
@@ -67,10 +67,10 @@ _GREEK = {
 }
 
 
-def _shown(formula: Any, latex: bool) -> str:
+def shown(formula: Any, *, latex: bool = False) -> str:
     """LaTeX to paste, or one line of text; an equation whose sides look the same is shown once."""
     if isinstance(formula, sympy.Equality):
-        left, right = _shown(formula.lhs, latex), _shown(formula.rhs, latex)
+        left, right = shown(formula.lhs, latex=latex), shown(formula.rhs, latex=latex)
         return right if left == right else f"{left} = {right}"
     if latex:
         return str(sympy.latex(formula))

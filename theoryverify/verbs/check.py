@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError
+from theoryverify.report.outputs import Outputs, add_options
 from theoryverify.verbs.options import device
 
 
@@ -27,10 +26,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="0", metavar="N", help="seed of all random checks (0)")
     parser.add_argument("--jobs", metavar="N", help="worker processes (one a core)")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu or cuda")
-    parser.add_argument(
-        "--report", metavar="DIR", help="write report.json and junit.xml into this folder"
-    )
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
+    add_options(parser)
 
 
 def _run(args: argparse.Namespace) -> Outcome:
@@ -40,29 +36,18 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.claims.registry import select
     from theoryverify.claims.runner import run
     from theoryverify.exact.rationals import positive_integer
-    from theoryverify.report.files import writable_folder, write_text
-    from theoryverify.report.junit import junit
+    from theoryverify.report.compare import changes_text, lost
     from theoryverify.report.terminal import Progress, console, show_report
 
     claims, _ = select([name.strip() for name in args.names])
     seed = positive_integer(args.seed, "seed", least=0, most=2**63)
     jobs = None if args.jobs is None else positive_integer(args.jobs, "jobs", most=256)
-    folder = writable_folder(Path(args.report)) if args.report else None
-    junit_file = Path(args.junit) if args.junit else None
-    if junit_file is not None:
-        if junit_file.is_dir():
-            raise InputError(f"cannot write {junit_file}: it is a folder")
-        writable_folder(junit_file.parent)
+    rung = Rung(args.rung) if args.rung else None
+    outputs = Outputs.prepare(args, args.preset, rung)
     context = Context(args.preset, seed, device(args.device))
     progress = Progress()
     try:
-        report = run(
-            claims,
-            context,
-            rung=Rung(args.rung) if args.rung else None,
-            jobs=jobs,
-            progress=progress,
-        )
+        report = run(claims, context, rung=rung, jobs=jobs, progress=progress)
     finally:
         progress.close()
     if not report.claims:
@@ -70,20 +55,17 @@ def _run(args: argparse.Namespace) -> Outcome:
             f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}"
         )
     document = report.to_json()
-    if folder is not None:
-        write_text(
-            folder / "report.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        )
-        write_text(folder / "junit.xml", junit(report))
-    if junit_file is not None:
-        write_text(junit_file, junit(report))
+    paths, found = outputs.write(report, document)
     if not args.json:
         show_report(report, console())
-        if folder is not None:
-            print(f"report: {folder / 'report.json'}, {folder / 'junit.xml'}")
+        if outputs.since is not None:
+            print(changes_text(found, str(outputs.since)))
+        if paths:
+            print("report: " + ", ".join(map(str, paths)))
     # Asked for every paper, a paper that could not be read is bad input; the others have run.
     broken = not args.names and bool(discover().broken)
-    return Outcome(document, "", 2 if broken else report.exit_code)
+    code = 1 if lost(found) and report.exit_code != 4 else report.exit_code
+    return Outcome(document, "", 2 if broken else code)
 
 
 COMMAND = Command("check", "run checks and show the verdicts", _configure, _run)
