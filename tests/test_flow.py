@@ -30,7 +30,6 @@ from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.flow import FloatLoss, ascent, run, without_w
 from theoryverify.papers.lca.flow import gradient_flow as lca_flow
 from theoryverify.papers.lca.training_time import (
-    lower_end,
     position_after,
     predicted_time,
     relaxation_time,
@@ -460,17 +459,6 @@ def test_relaxation_time_grows_like_r_to_the_minus_2t_over_t():
     assert abs(scaled[2] - scaled[1]) < abs(scaled[1] - scaled[0]) < 0.2
     # Wrong by one power of T would show as log 2 = 0.69 a doubling.
     assert abs(scaled[2] - scaled[1]) < 0.05
-
-
-def test_lower_end():
-    with precision(80):
-        assert lower_end(U25).exponent == 0
-        assert float(lower_end(U25).mass) == pytest.approx(1 / 3)
-        assert lower_end(ATOMS).exponent == -1
-        assert float(lower_end(ATOMS).mass) == pytest.approx(0.45)
-        # a = 1, d = 4: density (z-1)·2/16 dz, so WZ dP = s² /8 ds and Γ(3)/8 = 1/4.
-        assert lower_end(Ball(4, 5)).exponent == 2
-        assert float(lower_end(Ball(4, 5)).mass) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from functools import lru_cache
 from flint import ctx
 
 from theoryverify.errors import InputError, UndecidedError
-from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, precision
+from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, midpoint, precision
 from theoryverify.exact.rationals import positive_integer
 
 _LOG_RHO = math.log(2 + math.sqrt(3))
@@ -214,7 +214,7 @@ def arrival(
         with precision(bits_for(digits) + 32):
             ratio = elapsed.ball() / ball(time)
             # Newton's step for log t(x) = log time, nearly linear in x; dt/dx = 1/f.
-            jump = _fraction((ratio.log() * elapsed.ball() * speed.at(ball(guess))).mid())
+            jump = midpoint(ratio.log() * elapsed.ball() * speed.at(ball(guess)))
         tolerance = abs(guess) / Fraction(10) ** digits / 4
         if rough > digits and abs(jump) <= tolerance:
             low, high = guess - direction * tolerance, guess + direction * tolerance
@@ -231,11 +231,6 @@ def arrival(
     raise UndecidedError(f"no position at time {float(time)} could be certified")
 
 
-def _fraction(value: arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in value.man_exp())
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
-
-
 def _rounded(value: Fraction, digits: int) -> Fraction:
     with precision(bits_for(digits) + 32):
-        return _fraction(ball(value).mid())
+        return midpoint(ball(value))

@@ -22,6 +22,7 @@ from theoryverify.exact.balls import (
     bits_for,
     hull,
     integer_power,
+    midpoint,
     precision,
     sign,
 )
@@ -386,3 +387,12 @@ def test_exponents_beyond_floats() -> None:
     with mpmath.workdps(40):
         leading = mpmath.mpf(10) ** (4771213 - 10**7 * mpmath.log10(3))
     assert mpmath.mpf(low.partition("e")[0]) <= leading <= mpmath.mpf(high.partition("e")[0])
+
+
+def test_midpoint_is_exact() -> None:
+    with precision(53):
+        third = ball(Fraction(1, 3))
+    assert midpoint(third) == Fraction(1 / 3)
+    assert midpoint(arb(2) ** 200) == 2**200
+    with pytest.raises(UndecidedError):
+        midpoint(arb("nan"))

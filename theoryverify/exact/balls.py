@@ -257,6 +257,17 @@ def hull(values: list[arb]) -> arb:
     return result
 
 
+def midpoint(value: arb) -> Fraction:
+    """The midpoint of a ball, exactly: a dyadic number.
+
+    Raises
+    ------
+    UndecidedError
+        If the ball is not finite.
+    """
+    return _fraction(_dyadic(value.mid()))
+
+
 def _dyadic(value: arb) -> tuple[int, int]:
     if not value.is_finite() or not value.is_exact():
         raise UndecidedError(f"not an exact finite number: {value}")
@@ -338,6 +349,7 @@ __all__ = [
     "fmpq",
     "hull",
     "integer_power",
+    "midpoint",
     "precision",
     "sign",
 ]

@@ -18,7 +18,7 @@ from flint import acb, acb_poly, arb, ctx
 
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.ball_functions import hermite_function, logistic
-from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
+from theoryverify.exact.balls import Enclosure, ball, bits_for, midpoint, precision, sign
 from theoryverify.exact.growth import Envelope, tail
 from theoryverify.exact.links import Link, link
 from theoryverify.exact.rationals import Exact, positive_integer, rational
@@ -194,7 +194,7 @@ def certified_root(
         signs = [sign(v) for v in values]
         if signs[0] is None or signs[1] is None or signs[0] * signs[1] >= 0:
             raise UndecidedError(f"no certified change of sign between {left} and {right}")
-        heights = [_middle(v) for v in values]
+        heights = [midpoint(v) for v in values]
         while right - left > width:
             # Regula falsi (Illinois), kept off the ends so that the bracket closes on both sides.
             guess = left + (right - left) * heights[0] / (heights[0] - heights[1])
@@ -205,9 +205,9 @@ def certified_root(
             if decided is None:
                 raise UndecidedError(f"the sign at {float(point)} is not decided")
             if decided == signs[0]:
-                left, heights = point, [_middle(value), heights[1] / 2]
+                left, heights = point, [midpoint(value), heights[1] / 2]
             else:
-                right, heights = point, [heights[0] / 2, _middle(value)]
+                right, heights = point, [heights[0] / 2, midpoint(value)]
         return Enclosure(ball(left).lower(), ball(right).upper())
 
 
@@ -215,8 +215,3 @@ def _rounded(value: Fraction, width: Fraction) -> Fraction:
     """A nearby fraction with few digits, so that fractions do not grow from step to step."""
     scale = 8 / width
     return Fraction(round(value * scale), int(scale))
-
-
-def _middle(value: arb) -> Fraction:
-    middle = value.mid().fmpq()
-    return Fraction(int(middle.p), int(middle.q))

@@ -14,7 +14,7 @@ from functools import cmp_to_key, lru_cache
 
 from flint import arb, ctx, fmpq, fmpz, fmpz_poly
 
-from theoryverify.exact.balls import precision
+from theoryverify.exact.balls import midpoint, precision
 from theoryverify.exact.surds import Surds, TooHardError
 
 _MAX_DEGREE = 60
@@ -152,9 +152,4 @@ def _real_roots(coefficients: tuple[int, ...], bits: int) -> list[arb]:
     with precision(bits):
         roots = fmpz_poly([fmpz(c) for c in coefficients]).complex_roots()
         real = [root.real for root, _ in roots if root.imag.is_zero()]
-        return sorted(real, key=lambda r: Fraction(_exact(r)))
-
-
-def _exact(value: arb) -> Fraction:
-    middle = value.mid().fmpq()
-    return Fraction(int(middle.p), int(middle.q))
+        return sorted(real, key=midpoint)

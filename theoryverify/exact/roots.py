@@ -10,7 +10,7 @@ from fractions import Fraction
 from flint import arb, fmpq_poly, fmpz_poly
 
 from theoryverify.errors import InputError, UndecidedError
-from theoryverify.exact.balls import Enclosure, bits_for, precision
+from theoryverify.exact.balls import Enclosure, ball, bits_for, midpoint, precision
 from theoryverify.exact.rationals import rational, shown, to_fmpq
 
 _MAX_STEPS = 400
@@ -69,7 +69,7 @@ def decreasing_root(
     for extra in (0, 64, bits, 3 * bits, 15 * bits):
         with precision(bits + extra):
             radius = abs(guess) / 10**digits / 4
-            left, right = _dyadic(guess - radius), _dyadic(guess + radius)
+            left, right = ball(guess - radius).mid(), ball(guess + radius).mid()
             if sign_at(left) == 1 and sign_at(right) == -1:
                 return Enclosure(left, right)
             guess, low, high = _newton(sign_at, shape, guess, low, high)
@@ -86,8 +86,8 @@ def _newton(
     """Bracketed Newton steps at the current precision, until they no longer move."""
     previous = None
     for _ in range(_MAX_STEPS):
-        at = shape(_dyadic(guess))
-        side = sign_at(_dyadic(guess))
+        point = ball(guess).mid()
+        at, side = shape(point), sign_at(point)
         if side is None or side == 0 or not at.value.is_finite():
             break
         low, high = (guess, high) if side > 0 else (low, guess)
@@ -95,7 +95,7 @@ def _newton(
         proposal = guess + step if step is not None else None
         if proposal is None or not low < proposal < high:
             proposal = (low + high) / 2
-        proposal = _fraction(_dyadic(proposal))
+        proposal = midpoint(ball(proposal))
         moved = abs(proposal - guess)
         if moved == 0 or (previous is not None and moved <= abs(guess) / _one_ulp()):
             return proposal, low, high
@@ -106,24 +106,14 @@ def _newton(
 def _step(at: Slope) -> Fraction | None:
     if at.derivative is None or not at.derivative.is_finite() or at.derivative.contains(0):
         return None
-    quotient = (-at.value / at.derivative).mid()
-    return _fraction(quotient) if quotient.is_finite() else None
+    quotient = -at.value / at.derivative
+    return midpoint(quotient) if quotient.is_finite() else None
 
 
 def _one_ulp() -> int:
     from flint import ctx
 
     return int(1 << max(ctx.prec - 12, 8))
-
-
-def _dyadic(value: Fraction) -> arb:
-    return arb(to_fmpq(value)).mid()
-
-
-def _fraction(value: arb) -> Fraction:
-    mantissa, exponent = value.man_exp()
-    mantissa, exponent = int(mantissa), int(exponent)
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 # -- polynomials over QQ -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from math import comb
 from flint import arb, fmpq_poly
 
 from theoryverify.errors import UndecidedError
-from theoryverify.exact.balls import Enclosure, sign
+from theoryverify.exact.balls import Enclosure, midpoint, sign
 from theoryverify.exact.integrands import LinearPower
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer, to_fmpq
@@ -90,7 +90,7 @@ def _enclosed(law: Law, depth: int, digits: int) -> AlphaStar:
     power = 2 * depth - 1
 
     def halves(alpha: arb, weight: tuple[Fraction, ...], exponent: int) -> tuple[arb, arb]:
-        zero = _rational((1 / alpha).mid())
+        zero = midpoint(1 / alpha)
         integrand = LinearPower(weight, 1, -alpha, exponent)
         return law.expect(integrand, on=(None, zero)), law.expect(integrand, on=(zero, None))
 
@@ -140,9 +140,3 @@ def algebraic_alpha_star(law: Law, depth: int) -> AlgebraicNumber | None:
     ]
     polynomial = fmpq_poly([to_fmpq(Fraction(entry)) for entry in coefficients])
     return algebraic_root(polynomial, 1 / law.upper, 1 / law.lower)
-
-
-def _rational(value: arb) -> Fraction:
-    mantissa, exponent = value.man_exp()
-    mantissa, exponent = int(mantissa), int(exponent)
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

@@ -17,6 +17,7 @@ from theoryverify.claims import (
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.densities import ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, compiled
+from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.papers.lca import theory
@@ -571,7 +572,7 @@ def first_order_balance(expansion: sympy.Expr, examination: Examination) -> Evid
     back = sympy.diff(primitive, u).subs(u, 1 - alpha * Z) * (-alpha)
     examination.lemma(
         "the antiderivative of (z-1)(1-αz)^n",
-        _same(back, (Z - 1) * (1 - alpha * Z) ** n),
+        decide_identity(back, (Z - 1) * (1 - alpha * Z) ** n),
     )
     r = theory.contraction()
     examination.lemma(
@@ -589,12 +590,6 @@ def first_order_balance(expansion: sympy.Expr, examination: Examination) -> Evid
     )
     examination.assume("implicit function theorem")
     return examination.evidence("every 1 < a < b, T → ∞")
-
-
-def _same(left: sympy.Expr, right: sympy.Expr) -> bool | None:
-    from theoryverify.exact.identities import decide_identity
-
-    return decide_identity(left, right).holds
 
 
 @SHARP.check(

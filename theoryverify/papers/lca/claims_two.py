@@ -11,6 +11,7 @@ from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, EXACT, compiled
+from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Discrete, Law, TwoPoint
 from theoryverify.papers.lca import rate_theory, theory
@@ -53,7 +54,9 @@ def minimise_over_alpha(
     share, S = theory.signal_share(), theory.S()
     examination.lemma(
         "ℓ = E[W] - 2αB + α²A",
-        _holds(theory.loss_integrand(), share - 2 * alpha * share * S + alpha**2 * share * S**2),
+        decide_identity(
+            theory.loss_integrand(), share - 2 * alpha * share * S + alpha**2 * share * S**2
+        ),
     )
     quadratic = _EW - 2 * alpha * _B + alpha**2 * _A
     examination.identity(
@@ -64,12 +67,6 @@ def minimise_over_alpha(
     examination.identity("F_T", (_EW - _B**2 / _A).subs(moments), loss)
     examination.identity("α*(β) in m and Q", (_B / _A).subs(moments), gain)
     return examination.evidence("every T, β ≠ 0, law with D > 0 (no point mass)")
-
-
-def _holds(left: sympy.Expr, right: sympy.Expr) -> bool | None:
-    from theoryverify.exact.identities import decide_identity
-
-    return decide_identity(left, right).holds
 
 
 @PROFILE.check(
@@ -138,11 +135,12 @@ def quotient_rule(equation: sympy.Expr, examination: Examination) -> Evidence:
     )
     u = (1 + beta * Z) ** T
     examination.lemma(
-        "m' = T E[Zq^{T-1}]", _holds(sympy.diff(u, beta), T * Z * (1 + beta * Z) ** (T - 1))
+        "m' = T E[Zq^{T-1}]",
+        decide_identity(sympy.diff(u, beta), T * Z * (1 + beta * Z) ** (T - 1)),
     )
     examination.lemma(
         "Q' = 2T E[Zq^{2T-1}]",
-        _holds(sympy.diff(u**2, beta), 2 * T * Z * (1 + beta * Z) ** (2 * T - 1)),
+        decide_identity(sympy.diff(u**2, beta), 2 * T * Z * (1 + beta * Z) ** (2 * T - 1)),
     )
     return examination.evidence("every T, β, law with D > 0")
 
@@ -176,7 +174,9 @@ def leading_term(S: sympy.Expr, examination: Examination) -> Evidence:
     # At ε -> 0 that is Z^T. A > 0: Σ q^k = 0 only where q^T = 1, q ≠ 1, i.e. q = -1: one value of Z.
     q = sympy.Symbol("q", real=True)
     examination.identity("S_T = ZΣq^k", S, Z * theory.geometric_sum(1 + beta * Z))
-    examination.lemma("(q-1)Σq^k = q^T - 1", _holds((q - 1) * theory.geometric_sum(q), q**T - 1))
+    examination.lemma(
+        "(q-1)Σq^k = q^T - 1", decide_identity((q - 1) * theory.geometric_sum(q), q**T - 1)
+    )
     examination.assume("the only real roots of q^T = 1 are 1 and, for even T, -1")
     return examination.evidence("every T >= 2, every law that meets Assumption 6.1")
 
@@ -313,11 +313,12 @@ def bound_at_start(C0: sympy.Expr, examination: Examination) -> Evidence:
     """V <= Q <= ρ^{2T} and D = E(1-u)² >= (1-ρ^T)² from |u| <= ρ^T, ρ < 1."""
     examination.lemma(
         "(1-u)² - (1-v)² = (v-u)(2-u-v) >= 0 for u <= v <= 1",
-        _holds((1 - _m) ** 2 - (1 - _Q) ** 2, (_Q - _m) * (2 - _m - _Q)),
+        decide_identity((1 - _m) ** 2 - (1 - _Q) ** 2, (_Q - _m) * (2 - _m - _Q)),
     )
     # 1-ρ^T >= 1-ρ: with ρ = 1/(1+y), (1-ρ^T)/(1-ρ) is a geometric sum that starts with 1.
     examination.lemma(
-        "1-ρ^T = (1-ρ)(1 + ρΣ...)", _holds((1 - _rho ** (T + 1)), (1 - _rho) + _rho * (1 - _rho**T))
+        "1-ρ^T = (1-ρ)(1 + ρΣ...)",
+        decide_identity((1 - _rho ** (T + 1)), (1 - _rho) + _rho * (1 - _rho**T)),
     )
     # So C_0 is the value of the bound at T = 1, divided by ρ².
     bound = _EW * _rho ** (2 * T) / (1 - _rho**T) ** 2
@@ -650,7 +651,9 @@ def equal_powers(best: sympy.Expr, examination: Examination) -> Evidence:
     examination.identity("u_a = u_b for T = 2n", ua, ub)
     p, ua_, ub_ = sympy.symbols("p u_a u_b", positive=True)
     m, Q = p * ua_ + (1 - p) * ub_, p * ua_**2 + (1 - p) * ub_**2
-    examination.lemma("V = p(1-p)(u_a-u_b)²", _holds(Q - m**2, p * (1 - p) * (ua_ - ub_) ** 2))
+    examination.lemma(
+        "V = p(1-p)(u_a-u_b)²", decide_identity(Q - m**2, p * (1 - p) * (ua_ - ub_) ** 2)
+    )
     return examination.evidence("every even T, 1 <= a < b and weight")
 
 
@@ -687,7 +690,7 @@ def weights_cancel(three: sympy.Expr, examination: Examination) -> Evidence:
     slope = sympy.diff(loss, x).subs({Sa.diff(x): da, Sb.diff(x): db}).subs({Sa: sa, Sb: sb})
     examination.lemma(
         "F' ∝ (S_a-S_b)(π_aS_a+π_bS_b)(S_bS_a'-S_aS_b')",
-        _holds(
+        decide_identity(
             slope,
             2
             * (sa - sb)

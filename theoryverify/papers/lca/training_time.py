@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sympy
-
 from theoryverify.errors import InputError
-from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, precision
-from theoryverify.exact.densities import Density
-from theoryverify.exact.integrands import LinearPower, Z
+from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, midpoint, precision
+from theoryverify.exact.ends import end_series
+from theoryverify.exact.integrands import LinearPower
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.lca import assumptions, theory
@@ -81,7 +79,7 @@ def _absolute(law: Law, middle: arb, radius: arb, power: int) -> arb:
     above = LinearPower(weight, -1, middle + radius, power)
     if not middle > 0:
         return law.expect(below)
-    zero = _fraction((1 / middle).mid())
+    zero = midpoint(1 / middle)
     return law.expect(below, on=(None, zero)) + law.expect(above, on=(zero, None))
 
 
@@ -168,43 +166,6 @@ def position_after(law: Law, depth: int, alpha0: Exact, time: Exact, digits: int
     return arrival(speed(law, depth, direction), begin, rest, moment, digits)
 
 
-@dataclass(frozen=True)
-class LowerEnd:
-    """``WZ dP ~ coefficient · Γ(exponent+1)⁻¹ ... s^exponent ds`` at the lower end, ``s = z - a``.
-
-    ``mass`` is ``C_a Γ(k_a+1)``, and for an atom (``k_a = -1``) the mass of ``WZ dP`` there.
-    """
-
-    exponent: Fraction
-    mass: arb
-
-
-def lower_end(law: Law) -> LowerEnd:
-    """How much of ``WZ dP`` sits at ``Z_lower``, at the current precision.
-
-    Raises
-    ------
-    InputError
-        For a law whose lower end is neither an atom nor the end of a :class:`Density` piece.
-    """
-    weight = LinearPower(weight_polynomial(), 1, 0, 0)(ball(law.lower))
-    atom = law.atom(law.lower)
-    if atom:
-        return LowerEnd(Fraction(-1), ball(atom) * weight)
-    if not isinstance(law, Density):
-        raise InputError(f"the lower end of {law} is not understood")
-    piece = law.pieces[0]
-    smooth = piece.smooth.subs(Z, sympy.Rational(law.lower.numerator, law.lower.denominator))
-    height = ball(rational(sympy.nsimplify(smooth))) if smooth.is_Rational else _real(smooth)
-    width = ball(piece.upper - piece.lower)
-    mass = law.integral(sympy.Integer(1))
-    exponent = piece.left
-    density = height / (width.log() * ball(exponent)).exp() / mass
-    if weight.is_zero():  # a = 1: the factor z - 1 raises the exponent by one
-        exponent, weight = exponent + 1, arb(1)
-    return LowerEnd(exponent, density * weight * ball(exponent + 1).gamma())
-
-
 def predicted_time(law: Law, depth: int, level: Exact, digits: int = 15) -> Enclosure:
     """The leading term of :func:`time_to_level` for a level below 1, as T grows.
 
@@ -223,7 +184,7 @@ def predicted_time(law: Law, depth: int, level: Exact, digits: int = 15) -> Encl
         raise InputError(f"level = {factor} must lie strictly between 0 and 1")
     star = alpha_star(law, depth, digits + len(str(depth)) + 6).enclosure
     with precision(bits_for(digits) + 64):
-        end = lower_end(law)
+        end = end_series(law, "lower", weight_polynomial(), 1)
         a = ball(law.lower)
         alpha1 = ball(factor) * star.ball()
         q = 1 - alpha1 * a
@@ -281,22 +242,9 @@ def _shown(value: Fraction) -> str:
     return f"{float(value):.12g}"
 
 
-def _real(expression: sympy.Expr) -> arb:
-    from theoryverify.exact.evaluate import BALL, compiled
-
-    return compiled(expression, BALL)({}, False)
-
-
-def _fraction(value: arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in value.man_exp())
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
-
-
 __all__ = [
-    "LowerEnd",
     "TrainingTime",
     "hessian_integrand",
-    "lower_end",
     "position_after",
     "predicted_time",
     "relaxation_time",
