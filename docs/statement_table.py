@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from theoryverify.claims.listing import listing
 from theoryverify.claims.discovery import papers
+from theoryverify.claims.listing import listing
 
 README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- statements -->", "<!-- end of statements -->"

@@ -1,0 +1,121 @@
+"""``theoryverify new`` and the example repository, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from theoryverify.cli import main
+from theoryverify.scaffold import create
+
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_new_paper_is_green_and_its_controls_are_refuted(tmp_path: Path) -> None:
+    assert main(["new", "my_new_paper", "--in", str(tmp_path)]) == 0
+    folder = tmp_path / "my_new_paper"
+    done = command(folder, "theoryverify", "check", "--papers", "my_new_paper.py", "--json")
+    assert done.returncode == 0, done.stderr
+    claims = json.loads(done.stdout)["claims"]
+    assert [claim["rung"] for claim in claims] == ["proved", "certified", "simulated"]
+    for claim in claims:
+        assert claim["verdict"] == "holds"
+        for check in claim["checks"]:
+            assert len(check["controls"]) >= 2
+            assert all(control["verdict"] == "refuted" for control in check["controls"])
+    tests = command(folder, "pytest", "-q")
+    assert "3 passed" in tests.stdout, tests.stdout
+    theorems = command(folder, "pytest", "-q", "--theorems", "--papers=my_new_paper.py")
+    assert "3 passed" in theorems.stdout, theorems.stdout
+    assert "$" not in (folder / "my_new_paper.py").read_text().replace("$(", "")
+
+
+def test_the_tutorial(tmp_path: Path) -> None:
+    """Its code, pasted into the new paper as it says, runs."""
+    (file, *_) = create("my_tutorial_paper", tmp_path)
+    text = (EXAMPLES.parent / "tutorial.md").read_text("utf-8")
+    code = [
+        textwrap.dedent(block)
+        for block in re.findall(r"(?:^    .*\n|^\n)+", text, flags=re.MULTILINE)
+        if "STATIONARY" in block
+    ]
+    assert len(code) == 2
+    source = file.read_text()
+    assert source.count("paper = Paper(") == 1
+    added = "\n".join(code).replace("my_paper.4", "my_tutorial_paper.4")
+    source = source.replace("paper = Paper(", added + "\n\npaper = Paper(")
+    source = source.replace("claims=[FACTOR,", "claims=[FIXED, FACTOR,")
+    file.write_text(source)
+    done = command(
+        file.parent, "theoryverify", "check", "--papers", file.name, "my_tutorial_paper.4", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    (claim,) = json.loads(done.stdout)["claims"]
+    assert claim["verdict"] == "holds"
+    assert [control["verdict"] for control in claim["checks"][0]["controls"]] == ["refuted"] * 2
+
+
+def test_a_broken_formula_of_a_new_paper_is_found(tmp_path: Path) -> None:
+    (file, *_) = create("my_broken_paper", tmp_path)
+    text = file.read_text()
+    assert text.count("BEST = mu**2 / (mu**2 + sigma**2 / n)") == 1
+    file.write_text(text.replace("(mu**2 + sigma**2 / n)\n", "(mu**2 + sigma**2 * n)\n", 1))
+    done = command(file.parent, "theoryverify", "check", "--papers", file.name)
+    assert done.returncode == 1
+    assert "my_broken_paper.1" in done.stdout
+    assert "refuted" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("My-Paper", "cannot name a paper"),
+        ("class", "cannot name a paper"),
+        ("json", "a module that exists already"),
+        ("theoryverify", "a module that exists already"),
+        ("there", "is there already; nothing was written"),
+    ],
+)
+def test_bad_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, words: str
+) -> None:
+    (tmp_path / "there").mkdir()
+    assert main(["new", name, "--in", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_a_folder_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "my_paper", "--in", "/nonexistent"]) == 2
+    assert "cannot write into /nonexistent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [path.name for path in EXAMPLES.iterdir() if path.is_dir()])
+def test_an_example_repository(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    shutil.copytree(EXAMPLES / name, folder)
+    (paper,) = folder.glob("*.py")
+    tests = command(folder, "pytest", "-q")
+    assert tests.returncode == 0, tests.stdout
+    theorems = command(folder, "pytest", "-q", "--theorems", f"--papers={paper.name}")
+    assert theorems.returncode == 0, theorems.stdout
+    done = command(folder, "theoryverify", "check", "--papers", paper.name, "--json")
+    assert done.returncode == 0, done.stderr
+    found = {claim["id"]: claim["verdict"] for claim in json.loads(done.stdout)["claims"]}
+    assert found["sgd.3"] == "refuted"
+    assert found["sgd.4"] == "holds"

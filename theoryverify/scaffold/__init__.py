@@ -1,0 +1,75 @@
+"""The start of a paper of one's own: three working claims, their tests, and a CI job."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import os
+import shutil
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from theoryverify.errors import InputError
+
+_FILES = {
+    "paper.py.template": "{name}.py",
+    "test_paper.py.template": "test_{name}.py",
+    "README.md.template": "README.md",
+    "theorems.yml.template": ".github/workflows/theorems.yml",
+}
+
+
+def create(name: str, parent: Path) -> list[Path]:
+    """Write a new paper into the folder ``parent/name``.
+
+    Parameters
+    ----------
+    name : str
+        A lower-case Python name, such as ``my_paper``. It names the module, the folder, and is the
+        first part of the claims' ids.
+    parent : Path
+        An existing folder.
+
+    Returns
+    -------
+    list of Path
+        The files, written all or not at all.
+
+    Raises
+    ------
+    InputError
+        For a name that no module can have or that is taken, a folder that is there already, or a
+        parent that is missing or not writable.
+    """
+    if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower():
+        raise InputError(f"{name!r} cannot name a paper; use lower-case letters, such as my_paper")
+    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+        raise InputError(f"{name!r} is the name of a module that exists already; choose another")
+    target = parent / name
+    if target.exists():
+        raise InputError(f"{target} is there already; nothing was written")
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
+    except OSError as error:
+        raise InputError(f"cannot write into {parent}: {error.strerror}") from error
+    try:
+        for template, file in _FILES.items():
+            written = scratch / file.format(name=name)
+            written.parent.mkdir(parents=True, exist_ok=True)
+            text = (files(__name__) / "templates" / template).read_text("utf-8")
+            written.write_text(Template(text).substitute(name=name), encoding="utf-8")
+        scratch.chmod(0o777 & ~_umask())  # mkdtemp makes it private
+        os.rename(scratch, target)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return [target / file.format(name=name) for file in _FILES.values()]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
