@@ -3,9 +3,9 @@
 import pytest
 
 from theoryverify.claims.claim import Check, Claim, Context
+from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
-from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.registry import claims_of
 from theoryverify.papers.mamba.claims_gate import BIAS, D, Gated
 from theoryverify.papers.mamba.links import HE3, HE4
@@ -41,6 +41,9 @@ def test_counterexamples_are_declared() -> None:
         "mamba.T1.euler",
         "mamba.T17.function-of-z",
         "mamba.T7.more-negative",
+        "mamba.E.gate-alone",
+        "mamba.C.1.small-r",
+        "mamba.C.1.indicator",
     }
 
 

@@ -11,9 +11,11 @@ from theoryverify.claims import Claim
 from theoryverify.papers.mamba import (
     claims_embedding,
     claims_exponents,
+    claims_feature,
     claims_forgetting,
     claims_gate,
     claims_layer,
+    claims_stage_one,
     claims_unchecked,
 )
 
@@ -23,5 +25,7 @@ claims: list[Claim] = [
     *claims_embedding.claims,
     *claims_layer.claims,
     *claims_forgetting.claims,
+    *claims_stage_one.claims,
+    *claims_feature.claims,
     *claims_unchecked.claims,
 ]
