@@ -1,4 +1,4 @@
-"""A paper, as all the rest of the tool knows it: five lists, loaded when first needed.
+"""A paper, as all the rest of the tool knows it: some lists, loaded when first needed.
 
 ``theoryverify --help`` must not wait for SymPy, so each list may be given as an import path
 ``"module:attribute"``.
@@ -70,7 +70,7 @@ class Paper:
         The first part of its claims' ids.
     title, source : str
         Its title, and where it is to be had (an arXiv id with version).
-    claims, derivations, experiments, figures, commands : sequence or str
+    claims, derivations, experiments, figures, commands, searches : sequence or str
         Lists, or ``"module:attribute"`` import paths of them.
     """
 
@@ -82,10 +82,11 @@ class Paper:
     experiments: Sequence[Any] | str = ()
     figures: Sequence[Any] | str = ()
     commands: Sequence[Command] | str = ()
+    searches: Sequence[Any] | str = ()
     _loaded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def load(self, what: str) -> Sequence[Any]:
-        """One of the five lists, imported on first use.
+        """One of the lists, imported on first use.
 
         Raises
         ------

@@ -10,4 +10,5 @@ paper = Paper(
     derivations="theoryverify.papers.lca.derivations:derivations",
     figures="theoryverify.papers.lca.figures:figures",
     commands="theoryverify.papers.lca.commands:commands",
+    searches="theoryverify.papers.lca.searches:searches",
 )

@@ -20,19 +20,38 @@ from theoryverify.claims import (
 from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.integrands import Z
-from theoryverify.exact.laws import Law, Mixture
+from theoryverify.exact.laws import Discrete, Law, Mixture
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.alpha_star import alpha_star
-from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS, UNIFORM
+from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS, UNIFORM, law_of
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.matrices import vanishes
 from theoryverify.papers.lca.one_layer import atom_slope, best_by_direction, best_one_layer
 from theoryverify.papers.lca.theory import alpha
 
-ATOMLESS = Hypothesis("atomless", r"\|m\| \text{ and } \zeta \text{ have no atoms}")
+
+def _atoms(case: object) -> str | None:
+    law = law_of(case)
+    if not isinstance(law, Law):
+        return None
+    parts = [part for _, part in law.parts] if isinstance(law, Mixture) else [law]
+    discrete = next((part for part in parts if isinstance(part, Discrete)), None)
+    return None if discrete is None else f"{law} gives |m| an atom"
+
+
+def _directed(case: object) -> str | None:
+    pairs = [part for part in getattr(case, "parts", ()) if getattr(part, "ring", True) is False]
+    return (
+        f"m lies on {len(pairs)} line{'s'[: len(pairs) > 1]} with positive probability"
+        if pairs
+        else None
+    )
+
+
+ATOMLESS = Hypothesis("atomless", r"\|m\| \text{ and } \zeta \text{ have no atoms}", _atoms)
 INDEPENDENT = Hypothesis("independence", r"\zeta \perp m")
 SYMMETRIC = Hypothesis("symmetry", r"m \overset{d}{=} -m")
-ISOTROPIC = Hypothesis("isotropy", r"m/\|m\| \text{ uniform, independent of } \|m\|")
+ISOTROPIC = Hypothesis("isotropy", r"m/\|m\| \text{ uniform, independent of } \|m\|", _directed)
 
 _d = sympy.Symbol("d", integer=True, positive=True)
 _zeta, _q = sympy.symbols("zeta q", real=True)

@@ -26,8 +26,14 @@ LAWS: tuple[Law, ...] = (
 POINT_MASS = Discrete({2: 1})
 ATOM_AT_ONE = Discrete({1: "1/2", 3: "1/2"})
 
+
+def law_of(case: object) -> object:
+    """The law of Z that a case is, or has."""
+    return getattr(case, "law", case)
+
+
 ASSUMPTION_6_1 = Hypothesis(
     "Assumption 6.1",
     r"\mathbb P(m=0)=0,\quad \operatorname{ess\,inf}\|m\|^2<\operatorname{ess\,sup}\|m\|^2<\infty",
-    lambda case: assumptions.failure(case) if isinstance(case, Law) else None,
+    lambda case: assumptions.failure(law) if isinstance(law := law_of(case), Law) else None,
 )

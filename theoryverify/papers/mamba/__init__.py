@@ -10,4 +10,5 @@ paper = Paper(
     derivations="theoryverify.papers.mamba.derivations:derivations",
     figures="theoryverify.papers.mamba.figures:figures",
     commands="theoryverify.papers.mamba.commands:commands",
+    searches="theoryverify.papers.mamba.searches:searches",
 )

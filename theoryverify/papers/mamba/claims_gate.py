@@ -60,7 +60,9 @@ class Gated:
 
 
 def _flat(case: Gated) -> str | None:
-    """At the leading order the derivative of σ must not vanish at b."""
+    """At the leading order the derivative of σ must not vanish at b; at rational b ≠ 0 none does."""
+    if Fraction(case.b) != 0:
+        return None
     law = gate_law(case.link, generative_exponent(case.link).value or 1, "-1")
     if sigmoid_derivative_vanishes(law.k, case.b):
         return f"σ^({law.k})({case.b}) = 0 at the leading order of {case.link}"

@@ -1,0 +1,369 @@
+"""Searching: the spaces, the walk, what only floats believe, shrinking, and the file it writes."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from theoryverify.claims import CERTIFIED, Evidence, Examination, Hypothesis
+from theoryverify.claims.claim import Context
+from theoryverify.claims.counterexample import as_source, counterexample_source
+from theoryverify.claims.law_spaces import DiscreteLaws, UniformLaws
+from theoryverify.claims.runner import run_here
+from theoryverify.claims.search import Search, falsify, search_named, searches_of
+from theoryverify.claims.spaces import (
+    Choice,
+    Integers,
+    ListOf,
+    OneOf,
+    Rationals,
+    Record,
+    Space,
+    SparseVectors,
+)
+from theoryverify.cli import main
+from theoryverify.errors import InputError, UndecidedError
+from theoryverify.exact.densities import Uniform
+from theoryverify.exact.laws import Discrete, TwoPoint
+
+
+@dataclass(frozen=True)
+class Pair:
+    x: Fraction
+    n: int
+
+
+PLACES = Rationals(-3, 7, 50)
+SPACES: list[Space] = [
+    Integers(2, 9),
+    Integers(1, 10**6),
+    PLACES,
+    Rationals("1/3", "1/2", 30),
+    Choice((3, 5, 7)),
+    ListOf(Integers(0, 5), 1, 4),
+    Record(Pair, x=PLACES, n=Integers(1, 40)),
+    SparseVectors((2, 4, 6), 9),
+    OneOf((UniformLaws(PLACES), DiscreteLaws(PLACES))),
+]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_every_move_stays_in_the_space_and_shrinking_ends(space: Space) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        point = space.sample(rng)
+        assert space.contains(point)
+        for scale in (1.0, 0.1, 1e-4):
+            assert space.contains(space.near(point, rng, scale))
+        for candidate in space.smaller(point):
+            assert space.contains(candidate)
+        # Following smaller candidates as the walk does must come to an end.
+        for _ in range(400):
+            size = space.size(point)
+            following = next((c for c in space.smaller(point) if space.size(c) < size), None)
+            if following is None:
+                break
+            point = following
+        else:
+            pytest.fail("shrinking does not end")
+
+
+def test_descent_reaches_simple_rationals_exactly() -> None:
+    found = falsify(_search(lambda case: abs(float(case.x - Fraction(2, 3))) - 1e-9))
+    assert found.found is not None
+    assert found.found.case.x == Fraction(2, 3)
+
+
+POSITIVE = Hypothesis("positivity", "x > 0", lambda c: None if c.x > 0 else f"{c.x} <= 0")
+SMALL = Hypothesis("smallness", "n < 30", lambda c: None if c.n < 30 else f"{c.n} >= 30")
+
+
+def _zero(wanted: Fraction, case: Pair, examination: Examination) -> Evidence:
+    examination.decide("x differs from it", case.x != wanted, f"x = {case.x}")
+    return examination.evidence("one pair")
+
+
+def _search(margin: object, **more: object) -> Search:
+    options: dict[str, object] = {
+        "formula": Fraction(2, 3),
+        "controls": {"x = x": None},
+        "hypotheses": (),
+        "judge": lambda wanted, case, examination: _zero(
+            case.x if wanted is None else wanted, case, examination
+        ),
+    }
+    return Search(
+        "toy.x",
+        "pairs",
+        "x ≠ 2/3",
+        Record(Pair, x=PLACES, n=Integers(1, 40)),
+        margin,  # type: ignore[arg-type]
+        rung=CERTIFIED,
+        **(options | more),  # type: ignore[arg-type]
+    )
+
+
+def _below(formula: int, case: Pair, examination: Examination) -> Evidence:
+    """The statement: 3x + n >= formula; exact."""
+    examination.decide("3x + n", 3 * case.x + case.n >= formula, f"{3 * case.x + case.n}")
+    return examination.evidence("one pair")
+
+
+BELOW = Search(
+    "toy.sum",
+    "pairs",
+    "3x + n >= 1",
+    Record(Pair, x=PLACES, n=Integers(1, 40)),
+    lambda case: float(3 * case.x + case.n - 1),
+    _below,
+    CERTIFIED,
+    formula=1,
+    controls={"3x + n >= 1000": 1000},
+    hypotheses=(POSITIVE, SMALL),
+    budget=400,
+)
+
+
+def test_with_its_hypotheses_nothing_is_found_and_the_domain_is_said() -> None:
+    outcome = falsify(BELOW)
+    assert outcome.found is None
+    assert outcome.trials == 400
+    assert outcome.rejected > 0  # about a third of the draws are not positive
+    assert outcome.nearest.x > 0
+    assert outcome.nearest_margin == pytest.approx(
+        3 * float(outcome.nearest.x) + outcome.nearest.n - 1
+    )
+    assert outcome.nearest_verdict == "holds"
+
+
+def test_without_a_hypothesis_the_smallest_violation_is_found() -> None:
+    outcome = falsify(BELOW, without=["positivity"])
+    found = outcome.found
+    assert found is not None
+    assert found.result.verdict == "refuted"
+    assert [control.verdict for control in found.result.controls] == ["refuted"]
+    assert 3 * found.case.x + found.case.n < 1
+    assert found.case in (Pair(Fraction(-1), 1), Pair(Fraction(-1), 2))  # no smaller one fails
+    assert found.breaks == (f"positivity: {found.case.x} <= 0",)
+    assert POSITIVE.failure(found.holds_at) is None
+    assert 3 * found.holds_at.x + found.holds_at.n >= 1
+
+
+def test_a_hypothesis_that_was_not_needed_is_not_blamed() -> None:
+    wrong = Search(
+        "toy.sum", "pairs", "n >= 2", BELOW.space, lambda c: float(c.n - 2),
+        lambda f, case, examination: (
+            examination.decide("n", case.n >= f), examination.evidence("")
+        )[1],
+        CERTIFIED, formula=2, controls={"n >= 99": 99}, hypotheses=(POSITIVE, SMALL),
+    )  # fmt: skip
+    found = falsify(wrong, without=["smallness"]).found
+    assert found is not None
+    assert found.case.n == 1
+    assert found.breaks == ()
+
+
+def test_the_result_depends_on_seed_and_dropped_hypotheses_alone() -> None:
+    first, second = (falsify(BELOW, without=["positivity"], seed=5) for _ in range(2))
+    assert first.found is not None
+    assert second.found is not None
+    assert (first.found.first, first.trials) == (second.found.first, second.trials)
+    other = falsify(BELOW, without=["positivity"], seed=6)
+    assert other.found is not None
+    assert (other.found.first, other.trials) != (first.found.first, first.trials)
+
+
+def test_floats_alone_refute_nothing() -> None:
+    """The margin calls everything a violation; the judge, exact, none of it."""
+    alarm = _search(lambda case: -1.0, formula=Fraction(100), budget=60)
+    outcome = falsify(alarm)
+    assert outcome.found is None
+    assert outcome.unconfirmed > 5
+
+
+def test_what_cannot_be_evaluated_is_counted_and_is_no_violation() -> None:
+    def margin(case: Pair) -> float:
+        if case.n % 2:
+            raise UndecidedError("too wide")
+        return float("nan")
+
+    outcome = falsify(_search(margin), budget=50)
+    assert (outcome.found, outcome.void, outcome.nearest) == (None, 50, None)
+
+
+def test_a_judge_that_breaks_is_an_error_and_no_verdict() -> None:
+    def judge(formula: object, case: Pair, examination: Examination) -> Evidence:
+        raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(UndecidedError, match=r"broke at Pair.*on purpose"):
+        falsify(_search(lambda case: -1.0, judge=judge), budget=20)
+
+
+def test_a_bug_in_the_margin_is_not_hidden() -> None:
+    with pytest.raises(AttributeError):
+        falsify(_search(lambda case: case.nothing), budget=5)
+
+
+def test_hypotheses_that_no_case_meets() -> None:
+    never = Hypothesis("never", "0=1", lambda case: "no")
+    with pytest.raises(UndecidedError, match="none of 500 cases drawn meets"):
+        falsify(_search(lambda case: 1.0, hypotheses=(never,)), budget=5)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match=r"'foo' cannot be dropped.*'positivity', 'smallness'"):
+        falsify(BELOW, without=["foo"])
+    with pytest.raises(InputError, match="budget = 0"):
+        falsify(BELOW, budget=0)
+    with pytest.raises(InputError, match=r"claim 'lca.F.99' is unknown"):
+        searches_of("lca.F.99")
+    with pytest.raises(InputError, match=r"no search is declared for 'lca.F.1'.*lca.F.3"):
+        searches_of("lca.F.1")
+    with pytest.raises(InputError, match="has no search called 'x'"):
+        search_named("lca.F.3", "x")
+    with pytest.raises(InputError, match="no integer from 3 to 2"):
+        Integers(3, 2)
+    with pytest.raises(InputError, match="no interval"):
+        Rationals(2, 2)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Fraction(2, 3),
+        (Fraction(1), 2, "a'b", None, True),
+        (1,),
+        Discrete({2: "1/4", "5/2": "3/4"}),
+        TwoPoint(2, 5, "1/3"),
+        Uniform("3/2", 4),
+        Pair(Fraction(-1, 2), 3),
+    ],
+    ids=repr,
+)
+def test_source_makes_the_value_again(value: object) -> None:
+    imports: set[tuple[str, str]] = set()
+    text = as_source(value, imports)
+    names = {"Pair": Pair, "Fraction": Fraction, "Discrete": Discrete, "Uniform": Uniform}
+    assert {name for _, name in imports} <= set(names)
+    again = eval(text, names)  # our own text
+    same = again == value or (
+        repr(again).partition("(")[2] == repr(value).partition("(")[2]
+        or getattr(again, "atoms", 0) == getattr(value, "atoms", 1)
+    )
+    assert same
+    with pytest.raises(InputError, match="cannot be written"):
+        as_source(object(), set())
+
+
+USER_PAPER = '''
+"""A user's own paper: false for n = 41, and nowhere else."""
+from dataclasses import dataclass
+from theoryverify.claims import CERTIFIED, Claim, Hypothesis, Paper
+from theoryverify.claims.search import Search
+from theoryverify.claims.spaces import Integers, Record
+
+@dataclass(frozen=True)
+class Case:
+    n: int
+
+EULER = Claim("mine.euler", "page 1", "n^2+n+41 is prime",
+              hypotheses=(Hypothesis("small", "n<40", lambda c: None if c.n < 40 else f"n = {c.n}"),))
+
+def smallest_factor(n):
+    return next((k for k in range(2, int(n**0.5) + 1) if n % k == 0), n)
+
+@EULER.check("sieve", CERTIFIED, formula=41, controls={"n² + n + 42": 42}, cases=(Case(5), Case(7)))
+def sieve(constant, case, examination):
+    value = case.n**2 + case.n + constant
+    factor = smallest_factor(value)
+    examination.decide(f"{value} is prime", factor == value, f"divisible by {factor}")
+    return examination.evidence("one n")
+
+PRIMES = Search(
+    "mine.euler", "all n", "n² + n + 41 is prime", Record(Case, n=Integers(0, 60)),
+    lambda case: smallest_factor(case.n**2 + case.n + 41) / (case.n**2 + case.n + 41) - 0.99,
+    sieve, CERTIFIED, formula=41, controls={"n² + n + 42": 42}, hypotheses=EULER.hypotheses,
+)
+paper = Paper("mine", "Mine", "nowhere", claims=[EULER], searches=[PRIMES])
+'''
+
+
+def test_a_paper_of_ones_own_is_searched_and_what_is_found_is_checked_again(tmp_path: Path) -> None:
+    mine = tmp_path / "mine_euler.py"
+    mine.write_text(USER_PAPER, "utf-8")
+
+    def call(*arguments: str) -> tuple[int, dict[str, object]]:
+        done = subprocess.run(
+            [sys.executable, "-m", "theoryverify", *arguments, "--json", "--papers", str(mine)],
+            capture_output=True, text=True, cwd=tmp_path,
+        )  # fmt: skip
+        return done.returncode, json.loads(done.stdout)
+
+    code, document = call("falsify", "mine.euler")
+    assert (code, document["found"], document["file"]) == (0, False, None)
+    assert not (tmp_path / "out").exists()
+    code, document = call("falsify", "mine.euler", "--without", "small", "--out", "found_it.py")
+    assert (code, document["found"], document["file"]) == (1, True, "found_it.py")
+    row = document["searches"][0]  # type: ignore[index]
+    assert row["found"]["case"] == "Case(n=40)"  # 40² + 40 + 41 = 41²
+    assert row["found"]["breaks"] == ["small: n = 40"]
+    code, document = call("check", "--papers", "found_it.py", "found-mine-euler")
+    verdicts = {c["id"]: (c["verdict"], c["expected"]) for c in document["claims"]}  # type: ignore[attr-defined]
+    assert verdicts == {
+        "found-mine-euler.counterexample": ("refuted", "refuted"),
+        "found-mine-euler.elsewhere": ("holds", "holds"),
+    }
+    assert code == 0
+
+
+def test_a_search_without_a_name_of_its_own_cannot_be_written() -> None:
+    outcome = falsify(_search(lambda case: float(case.x - Fraction(2, 3)) ** 2 - 1e-18))
+    assert outcome.found is not None
+    with pytest.raises(InputError, match="has no name at the top"):
+        counterexample_source(outcome)
+    with pytest.raises(InputError, match="nothing was found"):
+        counterexample_source(falsify(BELOW, budget=5))
+
+
+def test_the_written_file_runs_in_this_process(tmp_path: Path) -> None:
+    outcome = falsify(BELOW, without=["positivity"])
+    names: dict[str, object] = {}
+    exec(compile(counterexample_source(outcome), "found", "exec"), names)  # our own text
+    paper = names["paper"]
+    results = run_here(paper.claims, Context())  # type: ignore[attr-defined]
+    assert sorted(str(result.verdict) for result in results.values()) == ["holds", "refuted"]
+    assert all(result.sound for result in results.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["lca.nothing"], "claim 'lca.nothing' is unknown"),
+        (["lca.F.3", "--budget", "0"], "budget = 0"),
+        (["lca.F.3", "--budget", "1.5"], "not an integer"),
+        (["lca.F.3", "--seed", "-1"], "seed = -1"),
+        (["lca.F.3", "--without", "peace"], "'Assumption 6.1'"),
+        (["lca.F.3", "--out", "a b.py"], "not called like a module"),
+        (["lca.F.3", "--out", "/proc/nowhere/found.py"], "cannot write to folder"),
+    ],
+)
+def test_bad_input_of_the_verb(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["falsify", *arguments]) == 2
+    output = capsys.readouterr()
+    assert words in output.err
+    assert output.err.count("\n") == 1
+    assert output.out == ""
+
+
+def test_the_list_of_searches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["falsify", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["searches"]
+    assert {"lca.4.1", "lca.F.3", "lca.6.3", "mamba.D", "mamba.even"} <= {r["claim"] for r in rows}
+    assert all(row["domain"] and row["statement"] and row["budget"] > 0 for row in rows)

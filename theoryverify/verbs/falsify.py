@@ -1,0 +1,164 @@
+"""``theoryverify falsify``: look for a counterexample to a claim."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from theoryverify.claims.paper import Command, Outcome
+from theoryverify.errors import InputError
+
+if TYPE_CHECKING:
+    from theoryverify.claims import search
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("claim", nargs="?", metavar="CLAIM")
+    parser.add_argument(
+        "--list", action="store_true", dest="list_all", help="what can be searched, and how"
+    )
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="HYPOTHESIS",
+        help="drop this hypothesis (may be given again)",
+    )
+    parser.add_argument("--budget", metavar="N", help="cases to look at (the search's own)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the search (0)")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="where to write a counterexample, as a paper file (out/falsify/CLAIM.py)",
+    )
+
+
+def _run(args: argparse.Namespace) -> Outcome:
+    from theoryverify.claims.search import falsify, searches_of
+    from theoryverify.exact.rationals import positive_integer
+
+    if args.list_all or args.claim is None:
+        return _listing()
+    claim = args.claim.strip()
+    dropped = [name.strip() for name in args.without]
+    seed = positive_integer(args.seed, "seed", least=0, most=2**63)
+    budget = None if args.budget is None else positive_integer(args.budget, "budget", most=10**8)
+    chosen = searches_of(claim)
+    for one in chosen:
+        one.kept(dropped)  # a name that is no hypothesis is refused before any work
+    target = _target(args.out, claim)
+    outcomes: list[search.Outcome] = []
+    for one in chosen:
+        outcomes.append(falsify(one, without=dropped, budget=budget, seed=seed))
+        if outcomes[-1].found is not None:
+            break
+    return _shown(outcomes, target)
+
+
+def _target(out: str | None, claim: str) -> Path:
+    """Where the file would go, known to be writable before the search begins."""
+    import re
+
+    from theoryverify.report.files import writable_folder
+
+    name = "found_" + re.sub(r"\W", "_", claim)
+    target = Path(out) if out is not None else Path("out/falsify") / f"{name}.py"
+    if target.suffix != ".py" or not target.stem.isidentifier():
+        raise InputError(f"--out {str(target)!r} is not called like a module, found_it.py")
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder")
+    if out is not None:
+        writable_folder(target.parent)
+    return target
+
+
+def _shown(outcomes: list[search.Outcome], target: Path) -> Outcome:
+    from theoryverify.claims.counterexample import counterexample_source, outcome_json
+    from theoryverify.report.files import writable_folder, write_text
+
+    rows: list[dict[str, Any]] = [outcome_json(outcome) for outcome in outcomes]
+    last = outcomes[-1]
+    file = None
+    if last.found is not None:
+        writable_folder(target.parent)
+        write_text(target, counterexample_source(last))
+        file = str(target)
+    lines = [line for outcome in outcomes for line in _lines(outcome, file)]
+    document = {
+        "claim": last.search.claim,
+        "found": last.found is not None,
+        "file": file,
+        "searches": rows,
+    }
+    return Outcome(document, "\n".join(lines), 1 if last.found is not None else 0)
+
+
+def _lines(outcome: search.Outcome, file: str | None) -> list[str]:
+    one, found = outcome.search, outcome.found
+    kept = ", ".join(h.name for h in one.kept(outcome.without)) or "none"
+    dropped = ", ".join(outcome.without) or "none"
+    looked = f"{outcome.trials} cases looked at, seed {outcome.seed}"
+    lines = [
+        f"{one.claim} ({one.name})",
+        f"  statement   {one.statement}",
+        f"  domain      {one.space}",
+        f"  hypotheses  kept: {kept}; dropped: {dropped}",
+    ]
+    if found is None:
+        lines += [f"  result      nothing found: {looked}. This does not say that it holds."]
+        if outcome.void or outcome.unconfirmed:
+            lines += [
+                f"              {outcome.void} could not be evaluated; {outcome.unconfirmed} looked "
+                "like violations in floats and were not confirmed"
+            ]
+        if outcome.nearest is not None:
+            lines += [
+                f"  nearest     {outcome.nearest}: margin {outcome.nearest_margin:.3g}, "
+                f"{outcome.nearest_verdict} when decided"
+            ]
+        return lines
+    lines += [
+        f"  result      counterexample: {found.shown}",
+        f"              {found.result.verdict} ({one.rung}): {found.why}",
+    ]
+    lines += [f"  breaks      {reason}" for reason in found.breaks]
+    if not found.breaks:
+        lines.append("  breaks      no hypothesis of this search: the statement itself fails here")
+    lines += [
+        f"  first seen  {found.first}",
+        f"  but holds   {found.holds_at or 'at no case that was seen'}",
+        f"  looked      {looked}; {outcome.shrinking} more to make it smaller",
+        f"  written     {file}   (theoryverify check --papers {file})",
+    ]
+    return lines
+
+
+def _listing() -> Outcome:
+    from theoryverify.claims.discovery import each
+
+    rows: list[dict[str, Any]] = []
+    for _, searches in each("searches"):
+        rows += [
+            {
+                "claim": one.claim,
+                "search": one.name,
+                "statement": one.statement,
+                "hypotheses": [hypothesis.name for hypothesis in one.hypotheses],
+                "domain": str(one.space),
+                "rung": str(one.rung),
+                "budget": one.budget,
+            }
+            for one in searches
+        ]
+    lines = []
+    for row in rows:
+        lines += [
+            f"{row['claim']} ({row['search']}), {row['rung']}, {row['budget']} cases",
+            f"  {row['statement']}",
+            f"  can drop: {', '.join(map(repr, row['hypotheses'])) or 'nothing'}",
+        ]
+    return Outcome({"searches": rows}, "\n".join(lines))
+
+
+COMMAND = Command("falsify", "look for a counterexample to a claim", _configure, _run)
