@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from theoryverify.claims.ladder import REFUTED
 from theoryverify.claims.results import ClaimResult, Report
 from theoryverify.report.compare import Change
+from theoryverify.report.text import clean
 
 LIMIT = 1024 * 1000
 """Bytes; GitHub shows no summary above 1024 kB."""
@@ -60,7 +61,7 @@ def markdown(report: Report, since: Sequence[Change] | None = None, limit: int =
         lines += ["", "</details>", ""]
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     lines += [escape(f"Preset {report.preset}, seed {report.seed}; {versions}."), ""]
-    return _within(lines, limit)
+    return _within([clean(line) for line in lines], limit)
 
 
 def _headline(report: Report) -> str:

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from theoryverify.claims.results import Report
+from theoryverify.report.text import clean
 
 NAME = "index.html"
 
@@ -59,7 +60,7 @@ def page(report: Report) -> str:
         "interval_plot": interval_plot,
         "refuted_controls": view.refuted_controls,
     }
-    return environment.get_template("page.html.j2").render(names)
+    return clean(environment.get_template("page.html.j2").render(names))
 
 
 def _asset(name: str) -> str:

@@ -95,7 +95,7 @@ def _converted(tex: str, display: bool) -> ET.Element:
     except Exception as error:  # whatever the converter does not like must not stop the page
         raise _NotConverted(type(error).__name__) from error
     tree = _allowed(found)
-    seen = _UNKNOWN.search("".join(tree.itertext()))
+    seen = _UNKNOWN.search(" ".join(tree.itertext()))
     if seen:
         raise _NotConverted(f"{seen[0]} is not known")
     return tree

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
 from theoryverify.claims.results import CheckResult, ClaimResult, Report
+from theoryverify.report.commands import rerun
 from theoryverify.report.html.graph import Node, graph
 from theoryverify.report.html.mathml import Formula, formula
 
@@ -99,7 +100,7 @@ def _paper(name: str, report: Report) -> PaperView:
             tuple(needed.get(claim.id, ())),
             counterexamples(claim, results),
             tuple(d.name for d in derivations if claim.id in d.claims),
-            rerun(claim, report),
+            rerun(claim.id, report),
         )
         for claim in results
     )
@@ -126,14 +127,6 @@ def counterexamples(claim: ClaimResult, others: Sequence[ClaimResult]) -> tuple[
         for c in below
         if "counterexample" in c.place.lower() or c.expected in (REFUTED, OUTSIDE)
     )
-
-
-def rerun(claim: ClaimResult, report: Report) -> str:
-    """The command that runs this claim again as it was run."""
-    words = ["theoryverify check", claim.id, f"--preset {report.preset}", f"--seed {report.seed}"]
-    if report.rung is not None:
-        words.append(f"--rung {report.rung}")
-    return " ".join(words)
 
 
 def refuted_controls(check: CheckResult) -> str:

@@ -1,0 +1,19 @@
+"""The command that runs a claim of a report again."""
+
+from __future__ import annotations
+
+import shlex
+
+from theoryverify.claims.results import Report
+
+
+def rerun(claim: str, report: Report) -> str:
+    """One line for a shell: the claim, with what it rests on, as it was run.
+
+    Single checks draw their random numbers from the seed and their own name, so they come out the
+    same in this smaller run.
+    """
+    words = ["theoryverify", "check", claim, "--preset", report.preset, "--seed", str(report.seed)]
+    if report.rung is not None:
+        words += ["--rung", str(report.rung)]
+    return shlex.join(words)
