@@ -115,13 +115,16 @@ class Browser:
         return list(self._call("POST", "/se/log", {"type": kind}))
 
     def requested(self) -> list[str]:
-        """Every address that the page asked for since the last call."""
-        found = []
+        """Every address the page asked for since the last call, less what its policy stopped."""
+        asked: dict[str, str] = {}
         for entry in self.log("performance"):
             message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                found.append(message["params"]["request"]["url"])
-        return found
+            method, params = message["method"], message.get("params", {})
+            if method == "Network.requestWillBeSent":
+                asked[params["requestId"]] = params["request"]["url"]
+            elif method == "Network.loadingFailed" and params.get("blockedReason") == "csp":
+                asked.pop(params["requestId"], None)
+        return list(asked.values())
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))
