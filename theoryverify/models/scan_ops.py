@@ -115,24 +115,19 @@ def _kept_shape(u: Tensor, A: Tensor) -> tuple[int, int, int, int]:
 def _loop_forward(
     u: Tensor, delta: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor, h0: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    y, h, a = u * D, h0.clone(), torch.empty_like(h0)
+    y, h, a = torch.empty_like(u), h0.clone(), torch.empty_like(h0)
     kept = u.new_zeros(_kept_shape(u, A))
-    # unbind makes all views in one call; x[:, t] would be a call each
-    columns = zip(
-        delta.unsqueeze(2).unbind(1),  # (b, 1, d)
-        (delta * u).unsqueeze(2).unbind(1),
-        B.unsqueeze(3).unbind(1),  # (b, n, 1)
-        C.unsqueeze(2).unbind(1),  # (b, 1, n)
-        y.unsqueeze(2).unbind(1),
-        strict=True,
-    )
-    for t, (delta_t, input_t, B_t, C_t, y_t) in enumerate(columns):
+    # by time, and by unbind, which makes all views in one call
+    rows = (x.unsqueeze(2).unbind(1) for x in (delta, delta * u))  # (b, 1, d) each
+    columns = (x.unsqueeze(3).unbind(1) for x in (B, C))  # (b, n, 1) each
+    steps = zip(*rows, *columns, y.unbind(1), strict=True)
+    for t, (delta_t, input_t, B_t, C_t, y_t) in enumerate(steps):
         if t % CHUNK == 0:
             kept[:, t // CHUNK, :, : h.shape[2]].copy_(h)
         torch.mul(delta_t, A, out=a)
         h.mul_(a.exp_()).addcmul_(B_t, input_t)  # h_t = exp(Δ_t A) h_{t-1} + B_t Δ_t u_t
-        y_t.baddbmm_(C_t, h)  # y_t = C_t h_t + D u_t
-    return y, h, kept
+        torch.sum(torch.mul(C_t, h, out=a), dim=1, out=y_t)  # faster than a product of matrices
+    return y.addcmul_(u, D), h, kept
 
 
 def _loop_backward(
@@ -147,38 +142,34 @@ def _loop_backward(
     kept: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     b, length, d = u.shape
-    g, dA = d_last.clone(), torch.zeros_like(A)
-    du, d_delta, dB, dC = (torch.empty_like(x) for x in (u, delta, B, C))
-    # time first: (l, b, 1, d) and (l, b, n, 1)
-    rows = [x.transpose(0, 1).unsqueeze(2) for x in (dy, delta, delta * u)]
-    columns = [x.transpose(0, 1).unsqueeze(3) for x in (B, C)]
+    g, dA, q = d_last.clone(), torch.zeros_like(d_last), torch.empty_like(d_last)
+    gB, qA, dB, dC = (torch.empty_like(x) for x in (u, u, B, C))  # Σ_n g B and Σ_n q A
+    # by time: (b, 1, d), and (b, n, 1), and where sums over the other axis go
+    dys, deltas, inputs = (x.unsqueeze(2).unbind(1) for x in (dy, delta, delta * u))
+    Bs, Cs = (x.unsqueeze(3).unbind(1) for x in (B, C))
+    gBs, qAs, dBs, dCs = (x.unbind(1) for x in (gB, qA, dB, dC))
     states = u.new_empty(min(CHUNK, length) + 1, b, A.shape[0], d)
-    decays, gradients = torch.empty_like(states[1:]), torch.empty_like(states[1:])
+    h, decay = states.unbind(0), torch.empty_like(states[1:]).unbind(0)
     for chunk in range(kept.shape[1] - 1, -1, -1):
-        part = slice(chunk * CHUNK, min((chunk + 1) * CHUNK, length))
-        dy_, delta_, input_, B_, C_ = (x[part] for x in (*rows, *columns))
-        steps = len(dy_)
-        h, a, G = states[: steps + 1], decays[:steps], gradients[:steps]
-        torch.mul(delta_, A, out=a).exp_()
-        h[0] = kept[:, chunk, :, :d]
-        for t in range(steps):
-            torch.mul(a[t], h[t], out=h[t + 1]).addcmul_(B_[t], input_[t])
-        for t in range(steps - 1, -1, -1):
-            torch.addcmul(g, C_[t], dy_[t], out=G[t])
-            torch.mul(G[t], a[t], out=g)
-        dC[:, part] = (h[1:] @ dy_.mT).squeeze(3).transpose(0, 1)
-        dB[:, part] = (G @ input_.mT).squeeze(3).transpose(0, 1)
-        gB = B_.mT @ G  # (steps, b, 1, d)
-        q = G.mul_(a).mul_(h[:-1])
-        torch.mul(q, A, out=a)
-        du[:, part] = (gB * delta_).squeeze(2).transpose(0, 1)
-        d_delta[:, part] = a.sum(2).transpose(0, 1) + gB.squeeze(2).transpose(0, 1) * u[:, part]
-        dA += q.mul_(delta_).sum((0, 1))
-    return du.addcmul_(dy, D), d_delta, dA, dB, dC, _skip_gradient(dy, u), g
+        h[0].copy_(kept[:, chunk, :, :d])
+        times = list(enumerate(range(chunk * CHUNK, min((chunk + 1) * CHUNK, length))))
+        for i, t in times:
+            torch.mul(deltas[t], A, out=decay[i]).exp_()
+            torch.mul(decay[i], h[i], out=h[i + 1]).addcmul_(Bs[t], inputs[t])
+            torch.sum(torch.mul(h[i + 1], dys[t], out=q), dim=2, out=dCs[t])
+        for i, t in reversed(times):
+            g.addcmul_(Cs[t], dys[t])
+            torch.sum(torch.mul(g, inputs[t], out=q), dim=2, out=dBs[t])
+            torch.sum(torch.mul(g, Bs[t], out=q), dim=1, out=gBs[t])
+            torch.mul(g.mul_(decay[i]), h[i], out=q)
+            dA.addcmul_(q, deltas[t])
+            torch.sum(q.mul_(A), dim=1, out=qAs[t])
+    du, d_delta = (gB * delta).addcmul_(dy, D), qA.addcmul_(gB, u)
+    return du, d_delta, dA.sum(0), dB, dC, _skip_gradient(dy, u), g
 
 
 def _skip_gradient(dy: Tensor, u: Tensor) -> Tensor:
-    return torch.einsum("bld,bld->d", dy, u)
+    return (dy * u).sum((0, 1))
 
 
 # -- the kernel -----------------------------------------------------------------------------------
