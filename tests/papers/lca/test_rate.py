@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 import sympy
 
+from theoryverify.cli import main
 from theoryverify.errors import HypothesisError, InputError
 from theoryverify.exact.balls import ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Shell, Uniform
@@ -109,6 +111,21 @@ def test_every_depth() -> None:
         within_for_all(good, Ball(4, 5), 100, 1)
     with pytest.raises(InputError, match="one polynomial piece"):
         within_for_all(good, Shell(7, 2, 5), 100, 1)
+
+
+def test_the_command_shows_both_terms(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["alpha-star", "--law", "beta(2,5,1/24,7/24)", "--depth", "1000"]
+    assert main([*arguments, "--json"]) == 0
+    rate = json.loads(capsys.readouterr().out)["rate"]
+    assert rate["order"] == "log(T)/T"
+    assert list(rate["expansion"]["terms"]) == ["first", "second"]
+    assert rate["beta_expansion"]["error"] == "O(log(T)^3/T^(13/12))"
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "(first)" in out
+    assert "(two parameters)" in out
+    assert main(["alpha-star", "--law", "uniform(2,5)", "--depth", "1", "--json"]) == 0
+    assert "beta_expansion" not in json.loads(capsys.readouterr().out)["rate"]
 
 
 def test_bad_input() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
@@ -40,14 +39,14 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
     from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
     from theoryverify.papers.lca.alpha_star import alpha_star as enclose
     from theoryverify.papers.lca.limit import limit_bracket
+    from theoryverify.papers.lca.rate import Rate
 
     law, depth, digits = _read(args)
     found = enclose(law, depth, digits)
     with precision(bits_for(digits) + 32):
         gap = Enclosure.of(found.enclosure.ball() - ball(found.limit))
     bracket = limit_bracket(law, depth).enclosure
-    left, right = _effective_exponents(law)
-    order = "1/T" if left == right else "log(T)/T"
+    rate = Rate.of(law, depth, digits)
     document: dict[str, Any] = {
         "law": repr(law),
         "depth": depth,
@@ -55,9 +54,10 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
         "limit": {"exact": str(found.limit)},
         "gap": gap.to_json(),
         "rate": {
-            "order": order,
+            "order": rate.order,
             "contraction": str(found.contraction),
             "bracket_from_here_on": bracket.to_json(),
+            **rate.to_json(),
         },
     }
     text = "\n".join(
@@ -67,18 +67,13 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
             f"alpha*_T       {found.enclosure}",
             f"limit          {found.limit} = {float(found.limit):.17g}   (T → ∞)",
             f"alpha*_T - lim {gap}",
-            f"rate           {order} by the exponents of the law at its ends; "
+            f"rate           {rate.order} by the exponents of the law at its ends; "
             f"R_T(alpha*_T) <= E[W]·({found.contraction})^(2T)",
+            *rate.lines(),
             f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3, explicit)",
         )
     )
     return Outcome(document, text)
-
-
-def _effective_exponents(law: Law) -> tuple[Fraction, Fraction]:
-    """End exponents of ``(z-1) P(dz)``: at ``Z = 1`` the factor z-1 adds one."""
-    left, right = law.end_exponents
-    return (left + 1 if law.lower == 1 else left), right
 
 
 def _configure_loss(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sympy
 from flint import arb, arb_series
@@ -78,6 +79,53 @@ class Expansion:
     terms: dict[str, Enclosure]
     value: Enclosure
     error: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "terms": {name: term.to_json() for name, term in self.terms.items()},
+            "value": self.value.to_json(),
+            "error": self.error,
+        }
+
+    def __str__(self) -> str:
+        shown = (f"{float(term):+.8g} ({name})" for name, term in self.terms.items())
+        return f"{' '.join(shown)} + {self.error}"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What the command ``alpha-star`` says of the approach to the limits.
+
+    Attributes
+    ----------
+    order : str
+        ``"1/T"`` where both end exponents of ``WZ dP`` agree, else ``"log(T)/T"``.
+    alpha : Expansion
+        Of α*_T, one parameter.
+    beta : Expansion or None
+        Of β*_T, two parameters; none at T = 1.
+    """
+
+    order: str
+    alpha: Expansion
+    beta: Expansion | None
+
+    @classmethod
+    def of(cls, law: Law, depth: int, digits: int = 30) -> Rate:
+        with precision(64):
+            ends = law_ends(law, 1)
+        equal = ends.lower.exponent == ends.upper.exponent
+        beta = beta_expansion(law, depth, digits) if depth > 1 else None
+        return cls("1/T" if equal else "log(T)/T", alpha_expansion(law, depth, digits), beta)
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"expansion": self.alpha.to_json()}
+        return found | ({"beta_expansion": self.beta.to_json()} if self.beta else {})
+
+    def lines(self) -> list[str]:
+        """For the terminal."""
+        shown = [f"alpha*_T - lim {self.alpha}"]
+        return shown + ([f"beta*_T + lim  {self.beta}   (two parameters)"] if self.beta else [])
 
 
 def law_ends(law: Law, terms: int = 2) -> Ends:
@@ -178,7 +226,8 @@ def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         if len(chosen) == 1 or ends.terms < 2:
             error = "o(1/T)"
         else:
-            error = f"O(1/T^{order})" if gap == 0 else f"O(log(T)^3/T^{order})"
+            power = f"T^{order}" if order.denominator == 1 else f"T^({order})"
+            error = f"O(1/{power})" if gap == 0 else f"O(log(T)^3/{power})"
         return _expansion(ends, depth, limit, chosen, error)
 
 
