@@ -11,6 +11,7 @@ from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import (
     derivations_appendices,
     derivations_finite,
+    derivations_rates,
     derivations_uniqueness,
     theory,
 )
@@ -136,4 +137,5 @@ derivations = (
     *derivations_appendices.derivations[2:],
     *derivations_finite.derivations,
     *derivations_uniqueness.derivations,
+    *derivations_rates.derivations,
 )
