@@ -9,6 +9,7 @@ from theoryverify.claims import Claim
 from theoryverify.papers.lca import (
     claims_context,
     claims_depth,
+    claims_figures,
     claims_finite,
     claims_flow,
     claims_flow_two,
@@ -40,4 +41,5 @@ claims: list[Claim] = [
     *claims_flow_two.claims,
     *claims_finite.claims,
     *claims_simulated.claims,
+    *claims_figures.claims,
 ]

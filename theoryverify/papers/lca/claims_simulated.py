@@ -42,7 +42,7 @@ _TOTAL = "all simulated checks of lca together: at most 5e-8"
 _W = (Z - 1) / Z
 
 
-def _torch() -> Any:
+def require_torch() -> Any:
     """Torch, on one thread; or the reason why the check cannot say anything."""
     try:
         import torch
@@ -52,7 +52,7 @@ def _torch() -> Any:
     return torch
 
 
-def _generator(context: Context, what: str) -> np.random.Generator:
+def generator(context: Context, what: str) -> np.random.Generator:
     """The same for a formula and its controls: they are judged on the same draws."""
     return Context(seed=context.seed, name=what).rng()
 
@@ -138,7 +138,7 @@ def _expected(law: Law, integrand: sympy.Expr) -> float:
     return float(found)
 
 
-def _note(examination: Examination, name: str, found: Equivalence, shown: str = "") -> bool | None:
+def note(examination: Examination, name: str, found: Equivalence, shown: str = "") -> bool | None:
     holds = {"holds": True, "refuted": False}.get(found.verdict.value)
     return examination.decide(name, holds, str(found) + shown)
 
@@ -210,7 +210,7 @@ def _stack_draws(point: Point, device: str) -> Replay:
 def _judge_loss(
     stated: Stated, point: Point, examination: Examination, context: Context
 ) -> Evidence:
-    _torch()
+    require_torch()
     theirs = spread(point)
     margin = _margin(point)
     examination.lemma(
@@ -227,10 +227,10 @@ def _judge_loss(
         margin,
         sequence=VarianceMean(theirs.variance, error=ERROR, horizon=horizon),
         budget=4 * horizon,
-        rng=_generator(context, f"lca.loss.simulated {point}"),
+        rng=generator(context, f"lca.loss.simulated {point}"),
         batch=50,
     )
-    _note(examination, "excess risk", found, f"; bias at this L {theirs.bias:.2g}")
+    note(examination, "excess risk", found, f"; bias at this L {theirs.bias:.2g}")
     examination.assume("the variance of a draw is that of the exact finite-context moments")
     return examination.evidence(
         f"equivalence, error {ERROR:.0e} each; margin a quarter of the way to α 5% off, "
@@ -301,8 +301,8 @@ def _target(target: Target, depth: int) -> float:
     return _expected(UNIFORM, (1 - step * Z) ** (2 * depth))
 
 
-_SIZES = {"context": 1024, "steps": 150, "batch": 48}
-_DEEP_SIZES = {"context": 2048, "steps": 600, "batch": 96}
+_SIZES: dict[str, Any] = {"context": 1024, "steps": 150, "batch": 48}
+_DEEP_SIZES: dict[str, Any] = {"context": 2048, "steps": 600, "batch": 96}
 
 
 @lru_cache(maxsize=8)
@@ -322,7 +322,7 @@ def _trained_alpha(depth: int, optimizer: Any, seed: int, device: str) -> float:
 def _judge_trained(
     target: Target, depth: int, optimizer: str, examination: Examination, context: Context
 ) -> None:
-    _torch()
+    require_torch()
     best = _target(Target(), depth)
     margin = min(abs(_target(wrong, depth) - best) for wrong in _TARGETS.values()) / 4
     claimed = _target(target, depth) + target.margins * margin
@@ -413,7 +413,7 @@ _LAYERS = ("LSA", "softmax, 4 heads (D.11)", "softmax SA, 2 heads (4.3)")
 
 @lru_cache(maxsize=8)
 def _layer_draws(kind: str, steps: int, seed: int, device: str) -> Replay:
-    torch = _torch()
+    torch = require_torch()
     from theoryverify.models.attention import LSA, SA, SoftmaxPredictor
     from theoryverify.simulate.layers import layer_errors, train_layer
     from theoryverify.simulate.prompts import sample_prompts
@@ -442,7 +442,7 @@ def _layer_draws(kind: str, steps: int, seed: int, device: str) -> Replay:
 def _judge_floor(
     floor: Floor, kind: str, steps: int, examination: Examination, context: Context
 ) -> None:
-    _torch()
+    require_torch()
     replay = _layer_draws(kind, steps, context.seed, context.device)
     sequence = BoundedMean(
         0, _CLIP, error=ERROR, horizon=40_000, clip=True, bias=(0, _SECOND_MOMENT / (4 * _CLIP))
@@ -453,9 +453,9 @@ def _judge_floor(
         (_FLOOR_MARGIN, math.inf),
         sequence=sequence,
         budget=120_000,
-        rng=_generator(context, f"lca.4.1.trained {kind} draws"),
+        rng=generator(context, f"lca.4.1.trained {kind} draws"),
     )
-    _note(examination, kind, found)
+    note(examination, kind, found)
 
 
 _FLOOR_ASSUMES = (
@@ -508,7 +508,7 @@ def _tilt(share: float) -> float:
 
 @lru_cache(maxsize=8)
 def _tilt_draws(share: float, device: str) -> Replay:
-    torch = _torch()
+    torch = require_torch()
     from theoryverify.models.lca import CA, Layer
     from theoryverify.simulate.prompts import sample_prompts
 
@@ -534,7 +534,7 @@ def _tilt_draws(share: float, device: str) -> Replay:
     controls={"aᵀΣa = log L": 1.0, "aᵀΣa = 2 log L": 2.0, "aᵀΣa = 4 log L": 4.0},
 )  # fmt: skip
 def tilting(share: float, examination: Examination, context: Context) -> Evidence:
-    _torch()
+    require_torch()
     # |aᵀ(average)| <= max_j |aᵀx_j|, and aᵀx_j ~ N(0, aᵀΣa): beyond √(2 log L) + 6 standard
     # deviations the mean is below L·2φ(t)/t² of one.
     tau = _tilt(share)
@@ -549,10 +549,10 @@ def tilting(share: float, examination: Examination, context: Context) -> Evidenc
             -bound, bound, error=ERROR, horizon=6000, clip=True, bias=(bias, bias)
         ),
         budget=20_000,
-        rng=_generator(context, f"lca.softmax.tilting {share}"),
+        rng=generator(context, f"lca.softmax.tilting {share}"),
         batch=500,
     )
-    _note(examination, f"aᵀ(average)/(aᵀΣa) is 1 at aᵀΣa = {share} log L", found)
+    note(examination, f"aᵀ(average)/(aᵀΣa) is 1 at aᵀΣa = {share} log L", found)
     return examination.evidence(
         f"aᵀΣa = (log L)/4, L = {_TILT_LENGTH}, Z ~ U[2,5], d = 2, margin {_TILT_MARGIN}, error "
         f"{ERROR:.0e}; {_TOTAL}"
@@ -606,7 +606,7 @@ def _softmax_draws(point: Point, device: str, controlled: bool) -> Replay:
 def small_steps(
     stated: Stated, case: Point, examination: Examination, context: Context
 ) -> Evidence:
-    _torch()
+    require_torch()
     right = _value(_LOSS, case)
     margin = min(abs(_value(wrong, case) - right) for wrong in _SMALL_WRONG.values()) / 4
     found = equivalence(
@@ -615,10 +615,10 @@ def small_steps(
         margin,
         sequence=VarianceMean(_SMALL_FACTOR * spread(case).variance, error=ERROR, horizon=1500),
         budget=4000,
-        rng=_generator(context, f"lca.softmax.small-steps {case}"),
+        rng=generator(context, f"lca.softmax.small-steps {case}"),
         batch=50,
     )
-    _note(examination, "excess risk of softmax CA_T", found)
+    note(examination, "excess risk of softmax CA_T", found)
     examination.assume(
         f"a draw of softmax CA_T has at most {_SMALL_FACTOR} times the exact second moment of the "
         "linear model's"
@@ -649,7 +649,7 @@ _ROOM = 0.5
     controls={"no more than the linear model": Fraction(1), "half of it": Fraction(1, 2)},
 )  # fmt: skip
 def softmax_depth(multiple: Fraction, examination: Examination, context: Context) -> Evidence:
-    _torch()
+    require_torch()
     linear = spread(_DEEP).finite
     found = equivalence(
         _softmax_draws(_DEEP, context.device, False).reader(),
@@ -657,10 +657,10 @@ def softmax_depth(multiple: Fraction, examination: Examination, context: Context
         (math.inf, float(multiple) * linear),
         sequence=BoundedMean(0, _ROOM, error=ERROR, horizon=4000, clip=True, bias=(0.0, math.inf)),
         budget=8000,
-        rng=_generator(context, "lca.softmax.depth"),
+        rng=generator(context, "lca.softmax.depth"),
         batch=250,
     )
-    _note(examination, "excess risk of softmax CA_3", found, f"; LCA_3 exactly {linear:.6g}")
+    note(examination, "excess risk of softmax CA_3", found, f"; LCA_3 exactly {linear:.6g}")
     return examination.evidence(f"one-sided, error {ERROR:.0e}, no assumption on tails; {_TOTAL}")
 
 
