@@ -25,6 +25,20 @@ def derivation_list() -> Outcome:
     return Outcome({"derivations": rows}, text)
 
 
+def derivation_named(name: str) -> Derivation:
+    """One derivation.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    found = derivations()
+    if name not in found:
+        raise InputError(f"derivation {name!r} is unknown; known: {', '.join(found)}")
+    return found[name]
+
+
 def derive(name: str, *, latex: bool = False) -> Outcome:
     """Run one derivation; every asserted step is decided again.
 
@@ -33,10 +47,7 @@ def derive(name: str, *, latex: bool = False) -> Outcome:
     InputError
         If there is no derivation of that name.
     """
-    found = derivations()
-    if name not in found:
-        raise InputError(f"derivation {name!r} is unknown; known: {', '.join(found)}")
-    derivation = found[name]
+    derivation = derivation_named(name)
     lines, rows = [derivation.title, ""], []
     for number, step in enumerate(derivation.steps(), 1):
         mark = {True: "✓", False: "✗", None: " "}[step.holds]

@@ -46,6 +46,16 @@ class DerivationStep:
     formula: Any = None
     holds: bool | None = None
 
+    def _repr_html_(self) -> str:
+        from theoryverify.claims.display import step_html
+
+        return step_html(self)
+
+    def _repr_latex_(self) -> str:
+        from theoryverify.claims.display import step_latex
+
+        return step_latex(self)
+
 
 @dataclass(frozen=True)
 class Derivation:

@@ -79,6 +79,11 @@ class CheckResult:
             return f"control {bad.name!r} came out {bad.verdict}, so the check does not count"
         return self.reason
 
+    def _repr_html_(self) -> str:
+        from theoryverify.claims.display import check_html
+
+        return check_html(self)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -164,6 +169,16 @@ class ClaimResult:
     def seconds(self) -> float:
         return sum(check.seconds for check in self.checks)
 
+    def _repr_html_(self) -> str:
+        from theoryverify.claims.display import result_html
+
+        return result_html(self)
+
+    def _repr_latex_(self) -> str:
+        from theoryverify.claims.display import mathematics
+
+        return mathematics(self.statement)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "id": self.id,
@@ -230,6 +245,16 @@ class Report:
         if any(c.verdict is not INCONCLUSIVE for c in wrong):
             return 1
         return 3 if wrong or loose else 0
+
+    def _repr_html_(self) -> str:
+        from theoryverify.claims.display import report_html
+
+        return report_html(self)
+
+    def _repr_latex_(self) -> str:
+        from theoryverify.claims.display import report_latex
+
+        return report_latex(self)
 
     def to_json(self) -> dict[str, Any]:
         return {

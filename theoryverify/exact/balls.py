@@ -9,6 +9,7 @@ working precision of FLINT is global to the process, so it is only ever changed 
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from theoryverify.exact.rationals import rational, to_fmpq
 
 _LOCK = threading.RLock()
 _LOG2_10 = math.log2(10)
+_SHARED = re.compile(r"(?<![\[\d.])(-?[\d.]+)\[(\d+), (\d+)\]")
+_POWER = re.compile(r"e\+?(-?\d+)")
 
 
 @contextmanager
@@ -247,6 +250,16 @@ class Enclosure:
 
     def __repr__(self) -> str:
         return f"Enclosure({self})"
+
+    def _repr_latex_(self) -> str:
+        """In a notebook: the digits that both ends share, then the rest of each end."""
+        text = _SHARED.sub(r"\1_{\2}^{\3}", str(self))
+        return "$" + _POWER.sub(r" \\cdot 10^{\1}", text) + "$"
+
+    def _repr_html_(self) -> str:
+        text = _SHARED.sub(r"\1<sub>\2</sub><sup>\3</sup>", str(self))
+        shown = _POWER.sub(r" · 10<sup>\1</sup>", text)
+        return f'<span title="{" to ".join(self.decimal())}">{shown}</span>'
 
 
 def hull(values: list[arb]) -> arb:

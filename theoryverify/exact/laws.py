@@ -7,9 +7,11 @@ atoms live here, laws with a density in :mod:`theoryverify.exact.densities`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from html import escape
 from typing import Any, Literal
 
 import mpmath
@@ -126,6 +128,21 @@ class Law(ABC):
     def degenerate(self) -> bool:
         """Whether the law is a point mass."""
         return self.lower == self.upper
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its name, support, mean, and how its mass thins out at the ends."""
+        mean, ends = self.moment(1), self.end_exponents
+        rows = {
+            "support": f"[{shown(self.lower)}, {shown(self.upper)}]",
+            "mean": "" if mean is None else shown(mean),
+            "end exponents": f"{shown(ends[0])}, {shown(ends[1])}",
+        }
+        cells = "".join(f"<tr><th>{k}</th><td>{escape(v)}</td></tr>" for k, v in rows.items() if v)
+        return f"<div><code>{escape(repr(self))}</code><table>{cells}</table></div>"
+
+    def _repr_latex_(self) -> str:
+        name = re.sub(r"([_&%#${}])", r"\\\1", repr(self)).replace("^", r"\hat{\ }")
+        return rf"$Z \sim \mathtt{{{name}}},\ Z \in [{shown(self.lower)}, {shown(self.upper)}]$"
 
 
 class Discrete(Law):

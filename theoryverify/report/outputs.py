@@ -74,9 +74,9 @@ class Outputs:
         return cls(
             report=writable_folder(Path(args.report)) if args.report else None,
             html=writable_folder(Path(args.html)) if args.html else None,
-            junit=_writable_file(args.junit),
-            summary=_writable_file(args.summary),
-            badge=_writable_file(args.badge),
+            junit=writable_file(args.junit) if args.junit else None,
+            summary=writable_file(args.summary) if args.summary else None,
+            badge=writable_file(args.badge) if args.badge else None,
             since=Path(args.since) if args.since else None,
             earlier=earlier,
         )
@@ -130,11 +130,16 @@ class Outputs:
         return list(files), found
 
 
-def _writable_file(name: str | None) -> Path | None:
+def writable_file(name: str) -> Path:
+    """The path, in a folder that is made if need be and takes files.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder cannot be written to.
+    """
     from theoryverify.files import writable_folder
 
-    if not name:
-        return None
     path = Path(name)
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from theoryverify.claims.paper import Command, Outcome
+from theoryverify.errors import InputError
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -13,14 +15,30 @@ def _configure(parser: argparse.ArgumentParser) -> None:
         "--list", action="store_true", dest="list_all", help="the derivations there are"
     )
     parser.add_argument("--latex", action="store_true", help="formulas in LaTeX")
+    parser.add_argument(
+        "--notebook", metavar="FILE", help="write it as a Jupyter notebook (nbformat 4)"
+    )
 
 
 def _run(args: argparse.Namespace) -> Outcome:
-    from theoryverify.claims.derive import derivation_list, derive
+    from theoryverify.claims.derive import derivation_list, derivation_named, derive
 
     if args.list_all or args.name is None:
+        if args.notebook:
+            raise InputError("--notebook needs the NAME of a derivation")
         return derivation_list()
-    return derive(args.name.strip(), latex=args.latex)
+    name = args.name.strip()
+    if not args.notebook:
+        return derive(name, latex=args.latex)
+    from theoryverify.files import write_text
+    from theoryverify.report.notebook import notebook
+    from theoryverify.report.outputs import writable_file
+
+    derivation = derivation_named(name)
+    path = writable_file(args.notebook)
+    document = notebook(derivation)
+    write_text(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    return Outcome({"name": name, "notebook": str(path)}, f"notebook: {path}")
 
 
 COMMAND = Command("derive", "print a derivation step by step", _configure, _run)
