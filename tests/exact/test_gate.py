@@ -5,7 +5,7 @@ from math import factorial
 
 import mpmath
 import pytest
-from flint import arb, ctx
+from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from theoryverify.exact.gate_law import (
     sigmoid_derivative_bound,
     sigmoid_derivative_vanishes,
 )
-from theoryverify.exact.gate_zeros import certified_root, gated_ball, zero_set
+from theoryverify.exact.gate_zeros import certified_root, gated_ball, logistic_slope, zero_set
 from theoryverify.exact.links import link
 
 deterministic = settings(derandomize=True, max_examples=20, deadline=None, database=None)
@@ -418,3 +418,16 @@ def test_the_two_quadratures_overlap(rho, b, k):
     slow = Gate(rho, b).coefficients(MIX, k + 1, norm="raw", digits=20)[k].enclosure
     with precision(100):
         assert quick.overlaps(slow.ball())
+
+
+def test_the_slope_in_b_is_the_derivative():
+    """A central difference of the coefficient, and σ' against the elementary ``1/(4 cosh²(u/2))``."""
+    with precision(120):
+        odd = [arb(0), arb(15), arb(0), arb(-10), arb(0), arb(1)]  # He_5
+        step = arb(2) ** -30
+        for b in (arb(0), arb(3) / 2):
+            left, right = (gated_ball(odd, arb(1), b + s, 1) for s in (-step, step))
+            slope = gated_ball(odd, arb(1), b, 1, gate=logistic_slope)
+            assert abs(float((right - left) / (2 * step) - slope)) < 1e-11
+        u = acb(1, 2) / 3
+        assert logistic_slope(u).overlaps(1 / (4 * (u / 2).cosh() ** 2))

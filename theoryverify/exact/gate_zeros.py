@@ -27,7 +27,19 @@ _MAP_BITS = (30, 64, 160)
 _MOST_POINTS = 1_000
 
 
-def gated_ball(coefficients: Sequence[arb], rho: arb, b: arb, k: int) -> arb:
+def logistic_slope(u: acb) -> acb:
+    """``σ' = σ(1-σ)``."""
+    return logistic(u) * logistic(-u)
+
+
+def gated_ball(
+    coefficients: Sequence[arb],
+    rho: arb,
+    b: arb,
+    k: int,
+    *,
+    gate: Callable[[acb], acb] = logistic,
+) -> arb:
     """A ball around ``E[g σ(g/ρ+b) He_k]`` at the current precision.
 
     Parameters
@@ -37,6 +49,9 @@ def gated_ball(coefficients: Sequence[arb], rho: arb, b: arb, k: int) -> arb:
     rho, b : arb
         Balls; the result holds for everything in them.
     k : int
+    gate : callable
+        In place of ``σ``: meromorphic, and between -1 and 1 on the real line. With
+        :func:`logistic_slope` the result is ``∂/∂b``.
     """
     size = sum((abs(c).upper() for c in coefficients), arb(0)).upper()
     bound = Envelope(size, len(coefficients) - 1)
@@ -48,7 +63,7 @@ def gated_ball(coefficients: Sequence[arb], rho: arb, b: arb, k: int) -> arb:
 
     def integrand(z: acb, analytic: bool) -> acb:
         y = g(z)
-        return y * logistic(y * slope + shift) * weight(z) * (-z * z / 2).exp()
+        return y * gate(y * slope + shift) * weight(z) * (-z * z / 2).exp()
 
     total = (
         acb.integral(integrand, acb(-R), acb(0)).real + acb.integral(integrand, acb(0), acb(R)).real

@@ -37,6 +37,7 @@ def test_counterexamples_are_declared() -> None:
         "mamba.C.every-link",
         "mamba.D.any-bias",
         "mamba.D.any-scale",
+        "mamba.D.nonzero-bias",
         "mamba.D.law.any-scale",
         "mamba.T1.euler",
         "mamba.T17.function-of-z",

@@ -14,6 +14,7 @@ from theoryverify.papers.mamba import (
     claims_feature,
     claims_forgetting,
     claims_gate,
+    claims_gate_odd,
     claims_layer,
     claims_stage_one,
     claims_unchecked,
@@ -22,6 +23,7 @@ from theoryverify.papers.mamba import (
 claims: list[Claim] = [
     *claims_exponents.claims,
     *claims_gate.claims,
+    *claims_gate_odd.claims,
     *claims_embedding.claims,
     *claims_layer.claims,
     *claims_forgetting.claims,
