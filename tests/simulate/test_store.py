@@ -76,7 +76,9 @@ def test_computes_once_and_returns_the_same(tmp_path: Path) -> None:
     assert entry.about["note"] == "x"
     assert entry.about["numpy"] == np.__version__
     assert entry.about["seconds"] >= 0
+    assert store.has(CONFIGURATION, code=CODE)
     store.remove(CONFIGURATION, code=CODE)
+    assert not store.has(CONFIGURATION, code=CODE)
     assert list(store.keys()) == []
     store.remove(CONFIGURATION, code=CODE)
 

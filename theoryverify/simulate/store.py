@@ -120,6 +120,16 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
 
+    def require_writable(self) -> None:
+        """Fail before hours of computing.
+
+        Raises
+        ------
+        InputError
+            If results cannot be written.
+        """
+        writable_folder(self.root)
+
     # -- use ------------------------------------------------------------------------------------
 
     def compute(
@@ -154,7 +164,7 @@ class Store:
         found = self.get(configuration, code=code)
         if found is not None:
             return found
-        writable_folder(self.root)
+        self.require_writable()
         start = time.perf_counter()
         arrays = function()
         noted = {"seconds": round(time.perf_counter() - start, 6), **(about or {})}
@@ -163,6 +173,10 @@ class Store:
     def get(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> Arrays | None:
         """The stored arrays, or None. A damaged entry is moved aside with a warning."""
         return self._load(self.key(configuration, code=code))
+
+    def has(self, configuration: Mapping[str, JSON], *, code: Sequence[str]) -> bool:
+        """Whether there is an entry; it is not read."""
+        return self._folder(self.key(configuration, code=code)).is_dir()
 
     def put(
         self,
