@@ -159,7 +159,7 @@ def first_order_gap(law: Law, depth: int, digits: int = 15) -> Enclosure:
     --------
     >>> from theoryverify.exact.densities import Uniform
     >>> print(first_order_gap(Uniform(2, 5), 1000, digits=6))
-    -0.04243758248326195771942237[55, 37]
+    -0.04243758248326195771942237[61, 23]
     """
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)
     with precision(bits_for(digits) + 64):
@@ -179,7 +179,7 @@ def alpha_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
     >>> from theoryverify.exact.densities import Uniform
     >>> found = alpha_expansion(Uniform(2, 5), 1000)
     >>> found.value.decimal(15), found.error
-    (('0.285671883133999', '0.285671883134'), 'O(1/T^3)')
+    (('0.285671883134101', '0.285671883134102'), 'O(1/T^3)')
     """
     depth = positive_integer(depth, "depth", most=MAX_DEPTH)
     with precision(bits_for(digits) + 64):
