@@ -133,7 +133,10 @@ def test_gradient_in_gamma_is_that_of_the_literal_form():
     )
 
 
-def test_gradient_through_the_context():
+@pytest.mark.parametrize("least", [2, 256])
+def test_gradient_through_the_context(monkeypatch, least):
+    monkeypatch.setattr(mamba_layer, "_CHUNK", 1)
+    monkeypatch.setattr(mamba_layer, "_LEAST", least)
     X, y, x_q, gamma = draw(6, 1, 5, 2, 2)
     y = y.detach()
     assert torch.autograd.gradcheck(
@@ -174,11 +177,33 @@ def test_a_tiny_gate_costs_float32_nothing():
     assert double.abs().max() > 0
 
 
+@pytest.mark.parametrize(("dtype", "rtol"), [(F64, 1e-12), (F32, 1e-4)])
+def test_tokens_before_an_open_gate_do_not_count(dtype, rtol):
+    """b = 3: after some hundred tokens nothing of the first ones is left, in any form."""
+    X, y, x_q, gamma = draw(13, 2, 700, 3, 2, dtype=dtype)
+    layer = MambaLayer(gamma, rho=4, b=3)
+    short = layer(X[:, 400:], y[:, 400:], x_q) * 300 / 700
+    assert torch.all((layer(X, y, x_q) - short).abs() <= rtol * short.abs().max())
+    literal = layer.literal(X, y, x_q)
+    assert torch.all((layer(X, y, x_q) - literal).abs() <= rtol * literal.abs().max())
+
+
+def test_one_label_shuts_out_the_past_of_its_prompt_only():
+    X, y, x_q, gamma = draw(14, 2, 60, 3, 2)
+    y[0, 40] = 1e5  # 1-s underflows: s = 1 to all digits
+    layer = MambaLayer(gamma, rho=4, b=-2)
+    literal = layer.literal(X, y, x_q)
+    found = layer(X, y, x_q)
+    assert torch.all((found - literal).abs() <= 1e-12 * literal.abs().max(-1, keepdim=True).values)
+    assert torch.isfinite(found).all()
+
+
 def test_chunks_do_not_matter(monkeypatch):
     X, y, x_q, gamma = draw(9, 3, 101, 4, 2)
     layer = MambaLayer(gamma, rho=4, b=-2)
     whole = layer(X, y, x_q)
     monkeypatch.setattr(mamba_layer, "_CHUNK", 100)
+    monkeypatch.setattr(mamba_layer, "_LEAST", 7)
     torch.testing.assert_close(layer(X, y, x_q), whole, rtol=1e-12, atol=1e-15)
 
 

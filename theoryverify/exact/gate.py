@@ -12,6 +12,7 @@ test-time feature learning" (arXiv 2510.12026).
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,10 @@ from theoryverify.exact.hermite import Coefficient, hermite_coefficient
 from theoryverify.exact.link_tree import Call, Node, Number, add, multiply, power
 from theoryverify.exact.links import Link, link
 from theoryverify.exact.rationals import Exact, positive_integer, rational
+
+
+class OutsideClaimWarning(UserWarning):
+    """The numbers are right, but the paper's claims do not speak there."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,22 @@ class Gate:
             return function(g)  # type: ignore[no-any-return]
         both = (function(add(g, Number(sign * self.noise))) for sign in (1, -1))
         return multiply(Number(Fraction(1, 2)), add(*both))
+
+    def warn_if_flat(self, g: str | Link) -> None:
+        """Warn of ``b = 0`` and an odd link: there the gate lowers no exponent.
+
+        Warns
+        -----
+        OutsideClaimWarning
+        """
+        bare = link(g)
+        if self.b == 0 and bare.parity == "odd":
+            warnings.warn(
+                f"b = 0 and the link {bare} is odd: its gated odd coefficients are half of its own, "
+                "so the gate lowers nothing and the paper's claims do not speak (take b < 0)",
+                OutsideClaimWarning,
+                stacklevel=3,
+            )
 
     def coefficients(
         self, g: str | Link, terms: int, *, norm: str = "orthonormal", digits: int = 30

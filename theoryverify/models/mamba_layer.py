@@ -28,7 +28,8 @@ from torch.nn.functional import logsigmoid, softplus
 from theoryverify.errors import InputError
 from theoryverify.models.precision import require_device, require_memory
 
-_CHUNK = 2**18  # numbers of X that are scaled and multiplied at a time: they stay in the cache
+_CHUNK = 2**17  # numbers of X that are scaled and multiplied at a time: they stay in the cache
+_LEAST = 256  # tokens at a time, so that a matrix product has enough to do
 
 # -- the embedding ------------------------------------------------------------------------------
 
@@ -237,17 +238,29 @@ def context_moments(X: Tensor, y: Tensor, *, rho: float, b: float) -> Moments:
     _check_context(X, y)
     n, N, d = X.shape
     logs = label_gates(y, rho, b)
-    # The largest gate is taken out, so that a strongly negative b costs float32 no digits.
+    # The largest gate is taken out, so that a strongly negative b costs float32 no digits. Gates so
+    # far below it that products with them would be subnormal are 0: they are slow, and far below
+    # round-off. Of a long context under an open gate only the end is left.
     top = logs.max(dim=-1, keepdim=True).values
-    weights = (torch.exp(logs - top) * y.double()).to(X.dtype)  # (n, N), signed: no square root
+    relative = logs - top
+    gates = torch.where(relative > _least_log(X.dtype), relative, -math.inf).exp()
+    weights = (gates * y.double()).to(X.dtype)  # (n, N), signed: no square root
+    first = int((gates > 0).any(dim=0).double().argmax())
+    X, weights = X[:, first:], weights[:, first:]
     linear = (weights.unsqueeze(1) @ X).squeeze(1)
     square = X.new_zeros(n, d, d)
-    step = max(1, _CHUNK // (n * d))
-    for start in range(0, N, step):
+    step = max(_LEAST, _CHUNK // (n * d))
+    for start in range(0, X.shape[1], step):
         part = X[:, start : start + step]
-        square = square + (part * weights[:, start : start + step, None]).mT @ part
+        # In place: a second d x d matrix is not made, and no gradient needs the sum so far.
+        square.baddbmm_((part * weights[:, start : start + step, None]).mT, part)
     scale = (top.squeeze(-1).exp() / N).to(X.dtype)  # (n,)
     return Moments(weights.sum(-1) * scale, linear * scale[:, None], square * scale[:, None, None])
+
+
+def _least_log(dtype: torch.dtype) -> float:
+    """``e^x`` leaves room for products: x is 30 above the logarithm of the least normal number."""
+    return math.log(torch.finfo(dtype).tiny) + 30
 
 
 def feature(moments: Moments, x_q: Tensor, gamma: Tensor) -> Tensor:

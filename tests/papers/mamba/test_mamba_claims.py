@@ -45,6 +45,7 @@ def test_counterexamples_are_declared() -> None:
         "mamba.E.gate-alone",
         "mamba.C.1.small-r",
         "mamba.C.1.indicator",
+        "mamba.law.three-to-two",
     }
 
 

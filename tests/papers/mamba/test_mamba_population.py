@@ -9,10 +9,10 @@ import pytest
 
 from theoryverify.errors import InputError
 from theoryverify.exact.facts import ProofError
-from theoryverify.exact.gate import Gate
+from theoryverify.exact.gate import Gate, OutsideClaimWarning
 from theoryverify.papers.mamba import forgetting
 from theoryverify.papers.mamba.links import HE2, HE3, HE4, MIX
-from theoryverify.papers.mamba.population import OutsideClaimWarning, Population
+from theoryverify.papers.mamba.population import Population
 from theoryverify.papers.mamba.token_moments import Weights, kernel_moments
 
 # (link, ρ, b): μ_s, c_0, c_1, c_2, by a trapezoid rule of step 1/1024 in floats.

@@ -15,6 +15,7 @@ from theoryverify.papers.mamba import (
     claims_forgetting,
     claims_gate,
     claims_gate_odd,
+    claims_law,
     claims_layer,
     claims_stage_one,
     claims_unchecked,
@@ -29,5 +30,6 @@ claims: list[Claim] = [
     *claims_forgetting.claims,
     *claims_stage_one.claims,
     *claims_feature.claims,
+    *claims_law.claims,
     *claims_unchecked.claims,
 ]

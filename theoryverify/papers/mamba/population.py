@@ -11,7 +11,6 @@ context; forgetting); the variance is ours.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,10 +34,6 @@ from theoryverify.papers.mamba.token_moments import (
 )
 
 _LONGEST = 10**15
-
-
-class OutsideClaimWarning(UserWarning):
-    """The numbers are right, but the paper's claims do not speak there."""
 
 
 @lru_cache(maxsize=4096)
@@ -119,7 +114,7 @@ class Population:
     def __init__(self, g: str | Link, gate: Gate, *, digits: int = 15) -> None:
         self.link, self.gate = link(g), gate
         self.digits = positive_integer(digits, "digits", most=1000)
-        warn_outside(self.link, gate)
+        gate.warn_if_flat(self.link)
 
     def moment(self, k: int, *, labels: int = 0, openings: int = 0, closings: int = 0) -> Enclosure:
         """``E[y^i s^j (1-s)^l He_k(z)]``, ``s = σ(y/ρ+b)``; raw, not orthonormal."""
@@ -245,17 +240,6 @@ def stored_moments(known: Forgetting, m1: arb, h_m1: arb, m2: arb, tokens: int) 
 def _lost(change: arb, tokens: int) -> arb:
     """``1 - (1+change)^N``, to all its digits where that is small."""
     return -(tokens * change.log1p()).expm1()
-
-
-def warn_outside(g: Link, gate: Gate) -> None:
-    """Warn of b = 0 and an odd link, which the paper's claims leave out."""
-    if gate.b == 0 and g.parity == "odd":
-        warnings.warn(
-            f"b = 0 and the link {g} is odd: its gated odd coefficients are half of its own, so the "
-            "gate lowers nothing and the paper's claims do not speak (take b < 0)",
-            OutsideClaimWarning,
-            stacklevel=3,
-        )
 
 
 def _tokens(value: int) -> int:
