@@ -9,6 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from tests.models.parity import (  # noqa: E402
+    distance,
+    normal,
+    outputs_and_gradients,
+    perturb,
+)
 from theoryverify.errors import InputError  # noqa: E402
 from theoryverify.models.gpt2 import GPT2  # noqa: E402
 from theoryverify.models.sequence import Regressor  # noqa: E402
@@ -24,16 +30,9 @@ SIZES = [
 ]
 
 
-def normal(*shape, seed=0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
-
-
 def perturbed(arguments, dtype):
     model = GPT2(**arguments, rng=1, dtype=torch.float64)
-    with torch.no_grad():
-        for seed, parameter in enumerate(model.parameters()):
-            parameter += 0.2 * normal(*parameter.shape, seed=seed)
+    perturb(model, 0.2)
     return model.to(dtype)
 
 
@@ -60,18 +59,6 @@ def peer(model, heads, dtype):
     assert missing == ["wte.weight"]
     assert unexpected == []
     return theirs
-
-
-def distance(x, y):
-    return ((x - y).abs().max() / (y.abs().max() or 1)).item()
-
-
-def outputs_and_gradients(model, call, x, weights):
-    x = x.clone().requires_grad_()
-    y = call(x)
-    (y * weights).sum().backward()
-    named = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
-    return {"y": y.detach(), "x": x.grad, **named}
 
 
 def compare(size, dtype):

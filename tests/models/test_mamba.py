@@ -9,6 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from tests.models.parity import (  # noqa: E402
+    distance,
+    normal,
+    outputs_and_gradients,
+    perturb,
+)
 from theoryverify.errors import InputError  # noqa: E402
 from theoryverify.models.mamba import Mamba  # noqa: E402
 from theoryverify.models.sequence import Regressor, torch_generator  # noqa: E402
@@ -23,11 +29,6 @@ SIZES = [
     (2, 65, {"width": 64, "layers": 4}),
     (1, 16, {"width": 20, "layers": 1, "states": 1, "kernel": 4, "expand": 1}),
 ]
-
-
-def normal(*shape, seed=0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 def peer(model, dtype):
@@ -53,9 +54,7 @@ def peer(model, dtype):
 
 def perturbed(arguments, dtype):
     model = Mamba(**arguments, rng=1, dtype=torch.float64)
-    with torch.no_grad():
-        for seed, parameter in enumerate(model.parameters()):
-            parameter += 0.1 * normal(*parameter.shape, seed=seed)
+    perturb(model, 0.1)
     return model.to(dtype)
 
 
@@ -71,19 +70,6 @@ def all_float64(monkeypatch):
 
     monkeypatch.setattr(modeling_mamba.MambaRMSNorm, "forward", norm)
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
-
-
-def distance(x, y):
-    return ((x - y).abs().max() / (y.abs().max() or 1)).item()
-
-
-def outputs_and_gradients(model, call, x, weights):
-    model.zero_grad()
-    x = x.clone().requires_grad_()
-    y = call(x)
-    (y * weights).sum().backward()
-    named = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
-    return {"y": y.detach(), "x": x.grad, **named}
 
 
 def compare(size, dtype):

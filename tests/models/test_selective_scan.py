@@ -15,6 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from tests.models.parity import distance  # noqa: E402
 from theoryverify.errors import InputError  # noqa: E402
 from theoryverify.models import native, scan_ops  # noqa: E402
 from theoryverify.models import selective_scan as module  # noqa: E402
@@ -53,11 +54,6 @@ def literal(state, u, delta, A, B, C, D, *, exact_hold=False, late=False):
         h = decay * h + hold * B[:, t, None, :] * u[:, t, :, None]
         out.append(((before if late else h) * C[:, t, None, :]).sum(-1) + D * u[:, t])
     return torch.stack(out, dim=1), h
-
-
-def distance(x, y):
-    """Largest difference in units of the largest entry; NaN where there is one."""
-    return ((x - y).abs().max() / (y.abs().max() or 1)).item()
 
 
 @pytest.mark.parametrize("method", METHODS)
