@@ -26,6 +26,8 @@ from theoryverify.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from theoryverify.claims.parameters import At
+
 Preset = Literal["quick", "full"]
 
 
@@ -37,6 +39,12 @@ class Context:
     seed: int = 0
     device: str = "cpu"
     name: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """What the user named on the command line, as text; see :mod:`theoryverify.claims.parameters`."""
+
+    def depths(self, own: Sequence[int]) -> tuple[int, ...]:
+        """The depth that the user named, or the check's own."""
+        return (int(self.parameters["depth"]),) if "depth" in self.parameters else tuple(own)
 
     def rng(self) -> np.random.Generator:
         """A generator that depends on the seed and the check's name alone.
@@ -72,6 +80,11 @@ class Check:
         Seconds after which a run is stopped, as an error.
     preset : "quick" or "full"
         The least preset that runs it.
+    at : At, optional
+        How a case is made from parameters that a user names.
+    spare : sequence
+        Cases at which its controls may be refuted instead, where ``cases`` are the user's: there a
+        wrong formula can happen to be right.
     """
 
     name: str
@@ -83,6 +96,8 @@ class Check:
     mutate: bool = True
     timeout: float = 120.0
     preset: Preset = "quick"
+    at: At | None = None
+    spare: tuple[Any, ...] = ()
 
     @property
     def wants(self) -> frozenset[str]:
@@ -149,6 +164,7 @@ class Claim:
         mutate: bool = True,
         timeout: float = 120.0,
         preset: Preset = "quick",
+        at: At | None = None,
     ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
         """Decorator that makes a function a check of this claim. See :class:`Check`.
 
@@ -174,11 +190,22 @@ class Claim:
                     mutate,
                     timeout,
                     preset,
+                    at,
                 )
             )
             return function
 
         return add
+
+    def _repr_html_(self) -> str:
+        from theoryverify.claims.display import claim_html
+
+        return claim_html(self)
+
+    def _repr_latex_(self) -> str:
+        from theoryverify.claims.display import mathematics
+
+        return mathematics(self.statement)
 
     @property
     def paper(self) -> str:

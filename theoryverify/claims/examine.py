@@ -83,6 +83,9 @@ def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
     wrong_ones = {} if evidence.verdict is OUTSIDE else check.controls
     for name, wrong in wrong_ones.items():
         judged = examine(claim, check, wrong, replace(context, name=f"{base}/{name}"))
+        if judged.verdict is not REFUTED and check.spare:
+            own = replace(context, name=f"{base}/{name}", parameters={})
+            judged = examine(claim, replace(check, cases=check.spare), wrong, own)
         controls.append(ControlResult(name, judged.verdict, judged.reason))
     killed = _mutation(claim, check, context, base) if evidence.verdict is HOLDS else MutantResult()
     return CheckResult(

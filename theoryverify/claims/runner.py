@@ -107,6 +107,7 @@ class _Worker:
             "preset": context.preset,
             "seed": context.seed,
             "device": context.device,
+            "parameters": dict(context.parameters),
         }
         self.task, self.deadline = task, time.monotonic() + check.timeout
         assert self.process.stdin is not None

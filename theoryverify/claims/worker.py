@@ -16,14 +16,19 @@ def main() -> None:
     from theoryverify.claims.claim import Context
     from theoryverify.claims.discovery import paper_named
     from theoryverify.claims.examine import run_check
+    from theoryverify.claims.parameters import placed
     from theoryverify.claims.registry import own_claims
 
     for line in sys.stdin:
         task = json.loads(line)
         claims = own_claims(paper_named(task["paper"]))
         claim = claims[task["claim"]]
+        if task["parameters"]:
+            claim = placed(claim, task["parameters"]).claim
         check = next(check for check in claim.checks if check.name == task["check"])
-        context = Context(task["preset"], task["seed"], task["device"])
+        context = Context(
+            task["preset"], task["seed"], task["device"], parameters=task["parameters"]
+        )
         result = run_check(claim, check, context)
         answers.write(json.dumps(result.to_json() | {"raw_reason": result.reason}) + "\n")
         answers.flush()

@@ -7,6 +7,7 @@ import argparse
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError
 from theoryverify.report.outputs import Outputs, add_options
+from theoryverify.verbs import parameters
 from theoryverify.verbs.options import device
 
 
@@ -27,6 +28,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", metavar="N", help="worker processes (one a core)")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu or cuda")
     add_options(parser)
+    parameters.configure(parser)
 
 
 def _run(args: argparse.Namespace) -> Outcome:
@@ -39,12 +41,14 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.report.compare import changes_text, lost
     from theoryverify.report.terminal import Progress, console, show_report
 
-    claims, _ = select([name.strip() for name in args.names])
+    claims, asked = select([name.strip() for name in args.names])
+    given = parameters.given(args)
+    claims, placed = parameters.place(args, claims, asked, given)
     seed = positive_integer(args.seed, "seed", least=0, most=2**63)
     jobs = None if args.jobs is None else positive_integer(args.jobs, "jobs", most=256)
     rung = Rung(args.rung) if args.rung else None
     outputs = Outputs.prepare(args, args.preset, rung)
-    context = Context(args.preset, seed, device(args.device))
+    context = Context(args.preset, seed, device(args.device), parameters=given)
     progress = Progress()
     try:
         report = run(claims, context, rung=rung, jobs=jobs, progress=progress)
@@ -54,10 +58,11 @@ def _run(args: argparse.Namespace) -> Outcome:
         raise InputError(
             f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}"
         )
-    document = report.to_json()
+    document = report.to_json() | parameters.document(given, placed)
     paths, found = outputs.write(report, document)
     if not args.json:
         show_report(report, console())
+        print(parameters.text(given, placed), end="")
         if outputs.since is not None:
             print(changes_text(found, str(outputs.since)))
         if paths:

@@ -11,9 +11,11 @@ from theoryverify.claims import (
     OUTSIDE,
     PROVED,
     Claim,
+    Context,
     Evidence,
     Examination,
 )
+from theoryverify.errors import HypothesisError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.densities import ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, compiled
@@ -32,6 +34,7 @@ from theoryverify.papers.lca.laws import (
 )
 from theoryverify.papers.lca.limit import limit_bracket
 from theoryverify.papers.lca.loss import excess_loss
+from theoryverify.papers.lca.placed import LAW, LAW_DEPTH, LIMIT, MOMENTS_DEPTH, TWO_ATOMS
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
 
 _W = (Z - 1) / Z
@@ -86,6 +89,7 @@ def differentiation(formula: tuple[sympy.Expr, ...], examination: Examination) -
         ),
     },
     cases=(UNIFORM, ATOMS, ScaledBeta(2, 5, "1/2", "5/2")),
+    at=LAW,
 )
 def gradient_enclosures(
     formula: tuple[sympy.Expr, sympy.Expr], case: Law, examination: Examination
@@ -169,10 +173,13 @@ _DEPTHS = (1, 2, 50, 1000)
     controls=_WRONG_STATIONARY
     | {"α 10⁻¹¹ too large": _STATIONARY.subs(alpha, alpha * (1 - sympy.Rational(1, 10**11)))},
     cases=LAWS,
+    at=LIMIT,
 )
-def two_signs(stationary: sympy.Expr, case: Law, examination: Examination) -> Evidence:
-    digits = 15
-    for depth in _DEPTHS:
+def two_signs(
+    stationary: sympy.Expr, case: Law, examination: Examination, context: Context
+) -> Evidence:
+    digits, depths = 15, context.depths(_DEPTHS)
+    for depth in depths:
         found = alpha_star(case, depth, digits).enclosure
         for end, expected in ((found.lower, 1), (found.upper, -1)):
             at = sympy.Rational(end.numerator, end.denominator)
@@ -186,7 +193,7 @@ def two_signs(stationary: sympy.Expr, case: Law, examination: Examination) -> Ev
                 None if undecided else value.sign() == expected,
                 f"E[f] = {value} at α = {float(end):.15g}",
             )
-    return examination.evidence(f"T in {_DEPTHS}, α*_T to {digits} digits")
+    return examination.evidence(f"T in {depths}, α*_T to {digits} digits")
 
 
 @F1.check(
@@ -195,10 +202,13 @@ def two_signs(stationary: sympy.Expr, case: Law, examination: Examination) -> Ev
     formula=_STATIONARY,
     controls=_WRONG_STATIONARY,
     cases=(UNIFORM, ATOMS, ScaledBeta(2, 5, 2, 3)),
+    at=MOMENTS_DEPTH,
 )
-def algebraic(stationary: sympy.Expr, case: Law, examination: Examination) -> Evidence:
+def algebraic(
+    stationary: sympy.Expr, case: Law, examination: Examination, context: Context
+) -> Evidence:
     """Sturm's theorem on the polynomial with rational moments, against the ball enclosure."""
-    digits, depths = 15, (1, 2, 5)
+    digits, depths = 15, context.depths((1, 2, 5))
     for depth in depths:
         exact = algebraic_alpha_star(case, depth)
         assert exact is not None
@@ -279,12 +289,16 @@ def two_point_stationarity(
     formula=_TWO,
     controls=_WRONG_TWO,
     cases=(TwoPoint(2, 5), TwoPoint("3/2", 4, "9/10"), TwoPoint(2, 5, "1/4")),
+    at=TWO_ATOMS,
 )
 def two_point_enclosure(
-    formula: tuple[sympy.Expr, sympy.Expr, sympy.Expr], case: TwoPoint, examination: Examination
+    formula: tuple[sympy.Expr, sympy.Expr, sympy.Expr],
+    case: TwoPoint,
+    examination: Examination,
+    context: Context,
 ) -> Evidence:
     root, power, exponent = formula
-    depths = (1, 2, 10, 1000, 10**5)
+    depths = context.depths((1, 2, 10, 1000, 10**5))
     for depth in depths:
         with precision(160):
             values = {"a": ball(case.lower), "b": ball(case.upper), "p": ball(case.weight)}
@@ -365,11 +379,13 @@ def squeeze(limit: sympy.Expr, examination: Examination) -> Evidence:
     formula=_LIMIT,
     controls=_WRONG_LIMIT,
     cases=LAWS,
+    at=LIMIT,
 )
-def bracket(limit: sympy.Expr, case: Law, examination: Examination) -> Evidence:
+def bracket(limit: sympy.Expr, case: Law, examination: Examination, context: Context) -> Evidence:
     """At fixed ε both ends move inward as T grows, so the bracket at T_0 holds for all T >= T_0."""
     stated = _at_ends(limit, case)
-    for depth in (10**2, 10**6):
+    depths = context.depths((10**2, 10**6))
+    for depth in depths:
         found = limit_bracket(case, depth).enclosure
         inside = _between(stated, found)
         examination.decide(f"the limit lies in the bracket at T = {depth}", inside, f"{found}")
@@ -378,7 +394,11 @@ def bracket(limit: sympy.Expr, case: Law, examination: Examination) -> Evidence:
             alpha_star(case, depth, 12).enclosure.within(found),
             f"{found}",
         )
-    return examination.evidence("every T >= 10⁶ (ε fixed: K >= 1)")
+    return examination.evidence(f"every T >= {_power(depths[-1])} (ε fixed: K >= 1)")
+
+
+def _power(depth: int) -> str:
+    return "10⁶" if depth == 10**6 else str(depth)
 
 
 def _at_ends(expression: sympy.Expr, law: Law) -> Enclosure:
@@ -439,12 +459,18 @@ def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Exami
 
 
 @RATE.check(
-    "bound at ε = 1/T", CERTIFIED, formula=_RATE, controls=_WRONG_RATE, cases=LAWS, mutate=False
+    "bound at ε = 1/T",
+    CERTIFIED,
+    formula=_RATE,
+    controls=_WRONG_RATE,
+    cases=LAWS,
+    mutate=False,
+    at=LAW_DEPTH,
 )
 def rate_bound(
-    formula: tuple[sympy.Expr, sympy.Expr], case: Law, examination: Examination
+    formula: tuple[sympy.Expr, sympy.Expr], case: Law, examination: Examination, context: Context
 ) -> Evidence:
-    depths = (10**2, 10**6)
+    depths = context.depths((10**2, 10**6))
     for depth in depths:
         found = alpha_star(case, depth, 20)
         with precision(160):
@@ -462,7 +488,8 @@ def rate_bound(
                 case.expect(share, on=(None, case.lower + eps)),
             )
             logs = [(whole / part).log() for part in near]
-            examination.lemma("ℓ <= 2T", all(entry < 2 * depth for entry in logs))
+            if not all(entry < 2 * depth for entry in logs):
+                raise HypothesisError("ℓ <= 2T", f"T = {depth} is too small for {case} and ε = 1/T")
             above, below = (
                 Enclosure.of(compiled(part, BALL)(values | {"ell": entry}, False))
                 for part, entry in zip(formula, logs, strict=True)
@@ -514,10 +541,13 @@ def geometric_bound(ratio: sympy.Expr, examination: Examination) -> Evidence:
     formula=_RATIO,
     controls=_WRONG_RATIO,
     cases=LAWS,
+    at=LAW_DEPTH,
 )
-def excess_at_minimum(ratio: sympy.Expr, case: Law, examination: Examination) -> Evidence:
+def excess_at_minimum(
+    ratio: sympy.Expr, case: Law, examination: Examination, context: Context
+) -> Evidence:
     """Twice-sided: ``c ε-mass r^{2T} (1-o(1)) <= R_T(α*_T) <= E[W] r^{2T}``, by its 2T-th root."""
-    depths = (1, 10, 1000)
+    depths = context.depths((1, 10, 1000))
     for depth in depths:
         best = alpha_star(case, depth, 30).enclosure
         loss = excess_loss(case, best.lower, depth=depth, digits=15).excess
@@ -525,6 +555,8 @@ def excess_at_minimum(ratio: sympy.Expr, case: Law, examination: Examination) ->
             stated = compiled(ratio, BALL)({"a": ball(case.lower), "b": ball(case.upper)}, False)
             bound = Enclosure.of(case.expect(theory.signal_share()) * abs(stated) ** (2 * depth))
         examination.less(f"R_T(α*_T) < E[W] r^{{2T}}, T = {depth}", loss, bound)
+    if context.parameters:  # how fast R_T^{1/2T} tends to r depends on the law
+        return examination.evidence(f"T in {depths}")
     # Sharp to first order in the exponent: R_T^{1/2T} -> r.
     with precision(128):
         root = Enclosure.of((loss.ball().log() / (2 * depth)).exp() / stated)

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims import CERTIFIED, PROVED, Claim, Context, Evidence, Examination
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, EXACT, compiled
@@ -17,9 +17,20 @@ from theoryverify.exact.laws import Discrete, Law, TwoPoint
 from theoryverify.papers.lca import rate_theory, theory
 from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, TWO_POINT, UNIFORM
+from theoryverify.papers.lca.placed import (
+    LARGE_DEPTH,
+    LAW_DEPTH,
+    SOME_DEPTHS,
+    START,
+    START_ONLY,
+    Placed,
+    Start,
+    start_of,
+)
+from theoryverify.papers.lca.placed import depth_bound as known_bound
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
 from theoryverify.papers.lca.two import beta_star, interior_sign, profile
-from theoryverify.papers.lca.window import derivative_within, exceeds, window_cover
+from theoryverify.papers.lca.window import MAX_DEPTH, derivative_within, exceeds, window_cover
 
 _EW, _A, _B = sympy.symbols("EW A B", positive=True)
 _m, _Q, _F = sympy.symbols("m Q F", positive=True)
@@ -75,12 +86,17 @@ def minimise_over_alpha(
     formula=_PROFILE,
     controls=_WRONG_PROFILE,
     cases=(UNIFORM, ATOMS, Ball(4, 5)),
+    at=LAW_DEPTH,
 )
 def profile_enclosures(
-    formula: tuple[sympy.Expr, sympy.Expr, sympy.Expr], case: Law, examination: Examination
+    formula: tuple[sympy.Expr, sympy.Expr, sympy.Expr],
+    case: Law,
+    examination: Examination,
+    context: Context,
 ) -> Evidence:
     digits = 15
-    for at_beta, depth in (("-1/4", 5), ("-0.38", 7), ("0.1", 4)):
+    for at_beta, own in (("-1/4", 5), ("-0.38", 7), ("0.1", 4)):
+        (depth,) = context.depths((own,))
         found = profile(case, at_beta, depth, digits + 5)
         exact = sympy.Rational(at_beta)
         with precision(200):
@@ -264,11 +280,14 @@ _c, _r = sympy.symbols("c r", positive=True)
     },
     cases=(UNIFORM, ATOMS, Uniform("1.5", 3)),
     mutate=False,
+    at=SOME_DEPTHS,
 )
-def near_the_ends(level: sympy.Expr, case: Law, examination: Examination) -> Evidence:
+def near_the_ends(
+    level: sympy.Expr, case: Law, examination: Examination, context: Context
+) -> Evidence:
     known = constants(case, -1 / case.upper)
     window = 2 / case.upper
-    depths = (2, 5, 10, 30)
+    depths = context.depths((2, 5, 10, 30))
     for depth in depths:
         for name, c, r, low, high, first in (
             ("right", known.c_right, known.r_right, Fraction(0), known.delta_right, 1),
@@ -336,17 +355,18 @@ def bound_at_start(C0: sympy.Expr, examination: Examination) -> Evidence:
     },
     cases=(UNIFORM, ATOMS, Uniform("1.5", 3)),
     mutate=False,
+    at=START_ONLY,
 )
-def depth_bound(C0: sympy.Expr, case: Law, examination: Examination) -> Evidence:
+def depth_bound(C0: sympy.Expr, case: Law | Start, examination: Examination) -> Evidence:
     """With the stated C_0: the start lies below it, and from T' on below both ends, for all T >= T'.
 
     ``C_0ρ_0^{2T} < c r^{2T}`` at T' implies it for every T >= T', since ``ρ_0 < r``.
     """
-    start = -1 / case.upper
-    known = constants(case, start)
+    law, start = start_of(case)
+    known = constants(law, start)
     depth = known.depth_bound
     with precision(128):
-        mean = case.expect(theory.signal_share())
+        mean = law.expect(theory.signal_share())
         stated = compiled(C0, BALL)({"EW": mean, "rho": ball(known.rho0)}, False)
         below = Enclosure.of(stated * ball(known.rho0) ** (2 * depth))
         ends = [
@@ -357,7 +377,7 @@ def depth_bound(C0: sympy.Expr, case: Law, examination: Examination) -> Evidence
     for early in (1, 2, depth):
         with precision(128):
             height = Enclosure.of(stated * ball(known.rho0) ** (2 * early))
-        actual = profile(case, start, early, 15).loss
+        actual = profile(law, start, early, 15).loss
         examination.less(f"F_{early}(β₀) < C₀ρ₀^{{2T}}", actual, height)
     for name, end in zip(("right", "left"), ends, strict=True):
         examination.less(f"below the {name} end at T' = {depth}", below, end)
@@ -507,7 +527,7 @@ T63 = Claim(
     r"T\ge T'(\beta_0):\ (\alpha_t,\beta_t)\to(\alpha^*_T,\beta^*_T),\qquad "
     r"(\alpha^*_T,\beta^*_T)\to(\alpha^*,-\alpha^*)\ (T\to\infty)",
     title="two parameters: the flow's limit tends to (α*, -α*)",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, LARGE_DEPTH),
     depends_on=("lca.G.2", "lca.G.4", "lca.G.6", "lca.G.stationary", "lca.6.2.limit"),
     note="T large is necessary: lca.6.3.small-depth. At T = 1 the statement is void, β being inert.",
 )
@@ -522,18 +542,37 @@ _EACH_KIND_OF_END: tuple[Law, ...] = (UNIFORM, TWO_POINT, ATOMS, Ball(4, 5), MIX
     formula=1,
     controls={"none": 0, "two": 2},
     cases=_EACH_KIND_OF_END,
+    at=START,
 )
-def one_stationary_point(stated: int, case: Law, examination: Examination) -> Evidence:
-    """A cover of the whole window: sublevel sets of F_T inside it are intervals around one minimum."""
-    depths = (2, 5, 13) if case is UNIFORM else (5, 8)
+def one_stationary_point(
+    stated: int, case: Law | Placed, examination: Examination, context: Context
+) -> Evidence:
+    """A cover of the whole window: sublevel sets of F_T inside it are intervals around one minimum.
+
+    Deeper than a cover can go, the sign of F_T' at the window's end decides (lca.uniqueness).
+    """
+    law, start = start_of(case)
+    if isinstance(case, Placed):
+        bound = known_bound(law, start)
+        examination.lemma(f"T >= T'(β₀) = {bound} at β₀ = {start}", case.depth >= bound)
+    depths = context.depths((2, 5, 13) if case is UNIFORM else (5, 8))
     for depth in depths:
-        cover = window_cover(case, depth)
+        if depth > MAX_DEPTH:
+            inside = interior_sign(law, depth)
+            found_there = None if inside is None else int(inside == -1)
+            examination.decide(
+                f"T = {depth}: stationary points in (-2/Z̄, 0)",
+                None if found_there is None else found_there == stated,
+                f"{found_there}, as F_T'(-2/Z̄) has the sign {inside}",
+            )
+            continue
+        cover = window_cover(law, depth)
         examination.decide(
             f"T = {depth}: stationary points in (-2/Z̄, 0)",
             len(cover.cells) == stated,
             f"{len(cover.cells)}, by a cover of {cover.examined} cells",
         )
-        found = beta_star(case, depth, 12).beta
+        found = beta_star(law, depth, 12).beta
         low, high = cover.cells[0] if cover.cells else (Fraction(0), Fraction(0))
         examination.lemma(
             f"T = {depth}: β*_T lies in the cover's cell",

@@ -23,6 +23,7 @@ from theoryverify.papers.lca import (
 from theoryverify.papers.lca.claims_positivity import PLACE
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, POINT_MASS, TWO_POINT, UNIFORM
 from theoryverify.papers.lca.pair_integral import open_count, pair_integral, root_bound
+from theoryverify.papers.lca.placed import MOMENTS
 from theoryverify.papers.lca.theory import T, a, b, beta
 from theoryverify.papers.lca.uniqueness import B, D, G, P, S, h, paired_mean, t, x, y, z, z_prime
 
@@ -237,6 +238,7 @@ EXACT_LAWS: tuple[Law, ...] = (
         "below 2/(Z̲+Z̄)": replace(_STATEMENT, upper=2 / (a + b)),
     },
     cases=EXACT_LAWS,
+    at=MOMENTS,
 )
 def sturm(statement: Statement, case: Law, examination: Examination) -> Evidence:
     law, last = statement.law or case, 9

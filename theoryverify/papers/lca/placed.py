@@ -1,15 +1,22 @@
-"""Theorem 6.3 at one point: a law, a depth, and where the flow starts."""
+"""Where a user puts the paper's statements: a law, a depth, the start of the flow of Theorem 6.3."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from theoryverify.claims.ladder import Hypothesis
+from theoryverify.claims.parameters import At
 from theoryverify.errors import InputError
-from theoryverify.exact.laws import Law
+from theoryverify.exact.balls import Enclosure
+from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.papers.lca import appendix_g
+from theoryverify.papers.lca.alpha_star import alpha_star
+from theoryverify.papers.lca.two import beta_star, interior_sign
+from theoryverify.papers.lca.window import MAX_DEPTH
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,24 @@ class Placed:
     def __str__(self) -> str:
         start = "" if self.beta0 is None else f", β₀ = {self.beta0}"
         return f"{self.law}, T = {self.depth}{start}"
+
+
+@dataclass(frozen=True)
+class Start:
+    """A law of Z and the start ``β_0`` of the flow."""
+
+    law: Law
+    beta0: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.law}, β₀ = {self.beta0}"
+
+
+def start_of(case: Law | Placed | Start) -> tuple[Law, Fraction]:
+    """The law and ``β_0`` of a case; a law alone starts at ``-1/Z̄``."""
+    if isinstance(case, Placed):
+        return case.law, case.start
+    return (case.law, case.beta0) if isinstance(case, Start) else (case, -1 / case.upper)
 
 
 @lru_cache(maxsize=1024)
@@ -50,3 +75,78 @@ def _shallow(case: object) -> str | None:
 
 
 LARGE_DEPTH = Hypothesis("large depth", r"T\ge T'(\beta_0),\ T\ge2", _shallow)
+
+# -- how the checks' cases are made from --law, --depth and --beta0 ------------------------------
+
+
+def _with_rational_moments(law: Law) -> Law | None:
+    return law if all(law.moment(order) is not None for order in range(1, 6)) else None
+
+
+def _start(
+    law: Law, depth: int | None = None, beta0: Fraction | None = None
+) -> Law | Placed | None:
+    if depth is None:
+        if beta0 is not None:
+            raise InputError(
+                "--beta0 needs --depth here: whether T is at least T'(β₀) is the question"
+            )
+        return law
+    return Placed(law, depth, beta0)
+
+
+def _start_facts(case: Law | Placed | Start, values: Mapping[str, Any]) -> dict[str, str]:
+    law, start = start_of(case)
+    return {"T'(β₀)": str(depth_bound(law, start)), "β₀": str(start)}
+
+
+def _window_facts(case: Law | Placed, values: Mapping[str, Any]) -> dict[str, str]:
+    found = _start_facts(case, values)
+    if isinstance(case, Placed) and case.depth >= 2:
+        inside = interior_sign(case.law, case.depth)
+        shown = {-1: "1", 0: "0", 1: "0", None: "undecided"}[inside]
+        found["stationary points in (-2/Z̄, 0)"] = shown
+        if inside == -1 or 2 * case.law.lower >= case.law.upper:
+            minimum = beta_star(case.law, case.depth, 12)
+            found |= {"β*_T": _short(minimum.beta), "α*_T": _short(minimum.alpha)}
+    return found
+
+
+def _short(value: Enclosure) -> str:
+    low, high = value.decimal(13)
+    return f"[{low}, {high}]"
+
+
+def _limit_facts(case: Law, values: Mapping[str, Any]) -> dict[str, str]:
+    found = {"α*": str(2 / (case.lower + case.upper))}
+    if "depth" in values:
+        found["α*_T"] = _short(alpha_star(case, values["depth"], 14).enclosure)
+    return found
+
+
+LAW = At(lambda law: law, needs=("law",))
+LIMIT = At(lambda law, depth=None: law, needs=("law",), takes=("depth",), facts=_limit_facts)
+LAW_DEPTH = At(lambda law, depth=None: law, needs=("law",), takes=("depth",))
+MOMENTS = At(_with_rational_moments, needs=("law",))
+MOMENTS_DEPTH = At(
+    lambda law, depth=1: _with_rational_moments(law) if depth <= 30 else None,
+    needs=("law",),
+    takes=("depth",),
+)
+TWO_ATOMS = At(
+    lambda law, depth=None: law if isinstance(law, TwoPoint) else None,
+    needs=("law",),
+    takes=("depth",),
+)
+START = At(_start, needs=("law",), takes=("depth", "beta0"), facts=_window_facts)
+START_ONLY = At(
+    lambda law, beta0=None: law if beta0 is None else Start(law, beta0),
+    needs=("law",),
+    takes=("beta0",),
+    facts=_start_facts,
+)
+SOME_DEPTHS = At(
+    lambda law, depth=2: law if 2 <= depth <= MAX_DEPTH else None,
+    needs=("law",),
+    takes=("depth",),
+)

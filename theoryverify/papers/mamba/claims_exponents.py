@@ -8,7 +8,7 @@ from math import factorial, prod
 
 import sympy
 
-from theoryverify.claims import CERTIFIED, PROVED, REFUTED, Claim, Evidence, Examination
+from theoryverify.claims import CERTIFIED, PROVED, REFUTED, Claim, Context, Evidence, Examination
 from theoryverify.exact.even_links import second_moment_pivots, vanishing_link
 from theoryverify.exact.exponents import information_exponent
 from theoryverify.exact.generative import generative_exponent, polynomial_witness
@@ -17,6 +17,7 @@ from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, Z, hermite, root_factorial
 from theoryverify.papers.mamba import theory
 from theoryverify.papers.mamba.links import HE3, MORE, TINY
+from theoryverify.papers.mamba.placed import LINK, POLYNOMIAL
 from theoryverify.papers.mamba.theory import n
 
 NUMBERING = "The paper's own numbering was not at hand; the statement is reconstructed."
@@ -151,6 +152,7 @@ def _threshold(text: str, nodes: int = 60, level: float = 1e-10) -> int | None:
         "threshold 1e-16 in float64": lambda text: _threshold(text, level=1e-16),
         "the lowest degree that occurs": lambda text: _lowest_power(text),
     },
+    at=POLYNOMIAL,
 )
 def literal_definition(
     decide: Callable[[str], int | None], case: str, examination: Examination
@@ -203,9 +205,10 @@ _TRANSFORMED = (
         "always 2": lambda text: 2,
         "one more": lambda text: (generative_exponent(text).value or 0) + 1,
     },
+    at=LINK,
 )
 def no_transformation_goes_below(
-    decide: Callable[[str], int | None], case: str, examination: Examination
+    decide: Callable[[str], int | None], case: str, examination: Examination, context: Context
 ) -> Evidence:
     value = decide(case)
     if value is None:
@@ -219,6 +222,8 @@ def no_transformation_goes_below(
         examination.decide(
             f"ie({name}) >= {value}", None if order is None else order >= value, f"found {order}"
         )
+    if context.parameters and value not in orders.values():
+        return examination.evidence("T(y) = y, y², y³, tanh y; that some T attains it is not shown")
     attained = any(order == value for order in orders.values())
     examination.decide(f"{value} is attained", attained, f"found {orders}")
     return examination.evidence("T(y) = y, y², y³, tanh y")
@@ -255,6 +260,7 @@ def _by_parity(polynomial: Surds) -> int:
         ),
         "parity of the degree": lambda polynomial: 1 if polynomial.degree % 2 else 2,
     },
+    at=POLYNOMIAL,
 )
 def exact_witnesses(
     exponent: Callable[[Surds], int], case: str, examination: Examination

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
 
@@ -40,23 +39,18 @@ from theoryverify.papers.mamba.links import (
     HE4,
     HE5,
     MIX,
-    NAMES,
     POLYNOMIALS,
 )
+from theoryverify.papers.mamba.placed import (
+    ALL_SCALES,
+    ANY_GATE,
+    CENTRED,
+    GATE,
+    ODD_AT_ZERO,
+    SCALE,
+    Gated,
+)
 from theoryverify.papers.mamba.theory import y
-
-
-@dataclass(frozen=True)
-class Gated:
-    """A polynomial link, a bias, and a scale or ``None`` for all large ones."""
-
-    link: str
-    b: str
-    rho: str | None = None
-
-    def __str__(self) -> str:
-        name = NAMES.get(self.link, self.link)
-        return f"{name} at b = {self.b}" + (f", ρ = {self.rho}" if self.rho else "")
 
 
 def _flat(case: Gated) -> str | None:
@@ -80,7 +74,7 @@ D = Claim(
     "lemma: the gate lowers the exponent",
     r"\mathrm{ie}\big(g\,\sigma(g/\rho+b)\big) = \mathrm{ge}(g)\quad\text{for } \rho\ge\rho_0(g,b)",
     title="ie(g·σ(g/ρ+b)) = ge(g) for ρ >= ρ₀(g,b)",
-    hypotheses=(BIAS,),
+    hypotheses=(BIAS, SCALE),
     depends_on=("mamba.A", "mamba.C"),
     note=f"{NUMBERING} The hypotheses on b and ρ are ours: without them it is false.",
 )
@@ -100,6 +94,7 @@ def _generative(text: str) -> int:
         "always 1": lambda text: 1,
         "always 2": lambda text: 2,
     },
+    at=ALL_SCALES,
 )
 def lagrange(exponent: Callable[[str], int], case: Gated, examination: Examination) -> Evidence:
     value = exponent(case.link)
@@ -142,6 +137,7 @@ _AT = tuple(Gated(g, b, rho) for g in POLYNOMIALS for rho, b in (("4", "-2"), ("
         "the gate changes nothing: ie(g)": lambda text: _least(link(text).polynomial),
         "ge + 1": lambda text: _generative(text) + 1,
     },
+    at=GATE,
 )
 def at_two_gates(exponent: Callable[[str], int], case: Gated, examination: Examination) -> Evidence:
     found = Gate(case.rho or "1", case.b).information_exponent(case.link)
@@ -291,6 +287,7 @@ _Leading = Callable[[Surds, int, int, int, str], arb]
         ),
         "off by a quarter": lambda g, p, k, rho, b: _leading(g, p, k, rho, b) * 5 / 4,
     },
+    at=ALL_SCALES,
 )
 def enclosed(statement: _Leading, case: Gated, examination: Examination) -> Evidence:
     p = _generative(case.link)
@@ -393,6 +390,7 @@ def half(formula: sympy.Expr, examination: Examination) -> Evidence:
     formula=Fraction(1, 2),
     cases=(Gated(HE3, "0", "4"), Gated(HE5, "0", "1"), Gated("z", "0", "1/1000")),
     controls={"the whole": Fraction(1), "0.499": Fraction(499, 1000)},
+    at=ODD_AT_ZERO,
 )
 def by_quadrature(share: Fraction, case: Gated, examination: Examination) -> Evidence:
     polynomial = link(case.link).polynomial
@@ -413,6 +411,7 @@ MEAN = Claim(
     "test-time feature: its constant",
     r"\mathbb E[g]=0 \Rightarrow c_0 = \mathrm{Cov}\big(g, \sigma(g/\rho+b)\big) > 0",
     title="c_0 = Cov(g, σ(g/ρ+b)) > 0",
+    hypotheses=(CENTRED,),
     note=NUMBERING,
 )
 
@@ -423,6 +422,7 @@ MEAN = Claim(
     formula=1,
     cases=tuple(Gated(g, b, rho) for g in POLYNOMIALS for rho, b in (("4", "-2"), ("1/2", "3"))),
     controls={"negative": -1, "zero": 0},
+    at=ANY_GATE,
 )
 def association(stated: int, case: Gated, examination: Examination) -> Evidence:
     found = Gate(case.rho or "1", case.b).coefficient(case.link, 0, digits=20)
