@@ -187,9 +187,13 @@ _CONSTANTS: dict[Law, Fraction] = {
 )
 def every_depth(expansion: sympy.Expr, case: Law, examination: Examination) -> Evidence:
     constant = _CONSTANTS[case]
+    holds = within_for_all(expansion, case, _FROM, constant)
+    # That three Taylor coefficients vanish is proved of this expansion alone.
+    if holds and decide_identity(expansion, _TWO_TERMS).holds is not True:
+        holds = None
     examination.decide(
         f"|α*_T - expansion| < {constant}/T³ for every T >= {_FROM}",
-        within_for_all(expansion, case, _FROM, constant),
+        holds,
         "the third Taylor coefficient of the balance over [0, 1/2T]",
     )
     depth = _FROM
