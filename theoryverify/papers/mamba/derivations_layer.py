@@ -8,7 +8,7 @@ import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
 from theoryverify.exact.identities import decide_identity
-from theoryverify.papers.mamba import recurrence, theory
+from theoryverify.papers.mamba import forgetting, one_step, recurrence, theory
 from theoryverify.papers.mamba.recurrence import L, gate, j, opening, rest
 from theoryverify.papers.mamba.theory import u
 
@@ -59,11 +59,121 @@ def closed_form() -> Iterator[DerivationStep]:
         yield asserted(f"multiplied out at L = {count}", literal, ours)
 
 
+def forgetting_steps() -> Iterator[DerivationStep]:
+    """What N tokens leave of the first ones, on average and in the square."""
+    N, mu, b = forgetting.N, forgetting.mu, forgetting.b
+    factor, scale = forgetting.factor(), 1 - theory.sigmoid(forgetting.b)
+    yield DerivationStep(
+        "tokens are independent given β, so E[G_{j,N+1} y_j φ(x_j)] = (1-σ(b)) (1-μ)^{N-j} E[Tφ], "
+        "μ = E[s]; the mean over j is F_N E[Tφ], F_N = (1-σ(b)) (1-(1-μ)^N)/(Nμ)"
+    )
+    yield asserted("N = 1", factor.subs(N, 1), scale)
+    yield asserted(
+        "one token more, (N+1) F_{N+1}",
+        (N + 1) * factor.subs(N, N + 1),
+        (1 - mu) * N * factor + scale,
+    )
+    for theorem, text, left, multiple in (
+        (forgetting.decreasing(), "F_N - F_{N+1}", factor - factor.subs(N, N + 1), N + 1),
+        (
+            forgetting.few_are_forgotten(),
+            "F_N - (1-σ(b))(1-(N-1)μ/2)",
+            factor - scale * (1 - (N - 1) * mu / 2),
+            sympy.Integer(1),
+        ),
+        (forgetting.much_is_forgotten(), "(1-σ(b))/(Nμ) - F_N", scale / (N * mu) - factor, 1),
+    ):
+        yield asserted(
+            f"{text} is a positive multiple of what induction shows: {theorem.conclusion}",
+            left,
+            scale * theorem.expression / (multiple * N * mu),
+        )
+    one, two = forgetting.first_moment(), forgetting.second_moment()
+    last = {forgetting.first: one, forgetting.second: two}
+    yield DerivationStep(
+        "S_n = (1-s_n) S_{n-1} + s_n A_n: E S_n = p E S_{n-1} + m1, "
+        "E S_n² = q E S_{n-1}² + 2h E S_{n-1} + m2"
+    )
+    for text, closed, step in (
+        ("E S_{N+1}", one, forgetting.first_moment_step()),
+        ("E S_{N+1}²", two, forgetting.second_moment_step()),
+    ):
+        yield asserted(text, closed.subs(N, N + 1), step.subs(last, simultaneous=True))
+    yield DerivationStep(f"so Var f = ((1-σ({b}))/N)² (E S_N² - (E S_N)²)")
+
+
+def in_law_steps() -> Iterator[DerivationStep]:
+    """p coordinates off the support are three numbers, and two random ones a token."""
+    t, x2, q2, x, q = sympy.symbols("t x2 q2 x q", real=True)
+    p = sympy.Symbol("p", integer=True, nonnegative=True)
+    kernel = (t**2 - x2 - q2 + p) / 2
+    more = {t: t + x * q, x2: x2 + x**2, q2: q2 + q**2, p: p + 1}
+    yield DerivationStep(
+        "off the support let γ be one constant, equal on diagonal and pairs. Claim: "
+        "Σ(x_i²-1)(q_i²-1)/2 + Σ_{i<j} x_i x_j q_i q_j = (⟨x,q⟩² - |x|² - |q|² + p)/2"
+    )
+    yield asserted("p = 0", kernel.subs({t: 0, x2: 0, q2: 0, p: 0}), sympy.Integer(0))
+    yield asserted(
+        "p to p + 1: a diagonal entry, and a pair with each older coordinate",
+        kernel.subs(more, simultaneous=True),
+        kernel + (x**2 - 1) * (q**2 - 1) / 2 + x * q * t,
+    )
+    yield DerivationStep(
+        "given the query ⟨x,q⟩ = |q|G and |x|² = G² + χ²_{p-1}, independent of the support: "
+        "r + 2 random numbers a token, whatever d"
+    )
+
+
+def stage_one_steps() -> Iterator[DerivationStep]:
+    """From the population gradient to P_1 + P_2 (z/r)^ge and its remainder."""
+    names = ("constant", "linear", "diagonal", "pair")
+    weights = theory.one_step_weights()
+    yield DerivationStep(
+        "-∂L/∂γ_α = F E_β[E[Tφ_α] E[hφ_α]], h = (g - ReLU(M)) 1{M>0}, both factors as in "
+        "E[Tφ] = (c_0, c_1β_i, c_2β_i², √2c_2β_iβ_j); off the support β_i = 0"
+    )
+    second, fourth, mixed = theory.sphere_moments()
+    moments = (sympy.Integer(1), second, fourth, 2 * mixed)
+    factors = (theory.c0 * theory.K0, theory.c1 * theory.K1, *(theory.c2 * theory.K2,) * 2)
+    for name, weight, moment, factor in zip(names, weights, moments, factors, strict=True):
+        yield asserted(f"{name} coordinates", weight, factor * moment)
+    feature = theory.test_time_feature()
+    yield asserted(
+        "ge = 1: the feature is P_1 + P_2 z/r + s(z² + S/2 - 3/2)",
+        feature,
+        one_step.stated_feature(1) + one_step.remainder(1),
+    )
+    yield asserted(
+        "even g, c_1 = 0: it is P_1 + P_2 (z/r)² + s(S-1)/2",
+        feature.subs(theory.c1, 0),
+        one_step.stated_feature(2) + one_step.remainder(2),
+    )
+    r = theory.r
+    yield asserted(
+        "so R² with z² is 1 -", 1 - one_step.share_even(), 3 * (r - 1) / ((r + 2) * (4 * r + 23))
+    )
+
+
 derivations = (
     Derivation(
         "mamba_closed_form",
         "The layer's recurrence and its closed form",
         closed_form,
         ("mamba.T1", "mamba.T2", "mamba.T3"),
+    ),
+    Derivation(
+        "mamba_forgetting",
+        "What N tokens leave of the first ones",
+        forgetting_steps,
+        ("mamba.T6", "mamba.T7"),
+    ),
+    Derivation(
+        "mamba_stage_one",
+        "One gradient step, and the feature it makes",
+        stage_one_steps,
+        ("mamba.E.gradient", "mamba.C.1.remainder", "mamba.C.1.share"),
+    ),
+    Derivation(
+        "mamba_in_law", "The layer in any dimension, exactly in law", in_law_steps, ("mamba.law",)
     ),
 )
