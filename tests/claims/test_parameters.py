@@ -193,6 +193,8 @@ def test_theorem_6_3_from_its_depth_bound_on(capsys: pytest.CaptureFixture[str])
             "large scale",
             "ρ = 4 is below ρ₀(g,b)",
         ),
+        (["mamba.even", "--link", "He4(z) + He20(z)"], "degree", "the degree is 20"),
+        (["mamba.even", "--link", "z**4"], "exponent", "ie(g) = 2"),
         (["mamba.T8", "--link", "z**2", "--b", "1", "--rho", "1"], "centred", "E[g] = 1"),
     ],
 )
@@ -240,6 +242,7 @@ def test_the_command_names_it_too(capsys: pytest.CaptureFixture[str]) -> None:
         ["mamba.D", "--link", "He3(z)/sqrt(6)", "--b", "-2", "--rho", "1000"],
         ["mamba.D.law", "--link", "He4(z)", "--b", "1"],
         ["mamba.D.odd", "--link", "z**3", "--rho", "2"],
+        ["mamba.even", "--link", "He4(z) + He8(z)"],
         ["mamba.T8", "--link", "He2(z) + z", "--rho", "3", "--b", "-1"],
     ],
     ids=lambda arguments: " ".join(arguments),

@@ -17,7 +17,13 @@ from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, Z, hermite, root_factorial
 from theoryverify.papers.mamba import theory
 from theoryverify.papers.mamba.links import HE3, MORE, TINY
-from theoryverify.papers.mamba.placed import LINK, POLYNOMIAL
+from theoryverify.papers.mamba.placed import (
+    DEGREE,
+    EVENNESS,
+    HIGH_EXPONENT,
+    LINK,
+    POLYNOMIAL,
+)
 from theoryverify.papers.mamba.theory import n
 
 NUMBERING = "The paper's own numbering was not at hand; the statement is reconstructed."
@@ -333,6 +339,7 @@ EVEN = Claim(
     r"g \text{ even},\ \mathrm{ie}(g)\ge4,\ \deg g\le18 \Rightarrow \mathbb E[g^2\mathrm{He}_2]>0,"
     r"\quad\text{and not always at degree } 20",
     title="even g, ie >= 4, degree <= 18: E[g² He_2] > 0; at degree 20 it can vanish",
+    hypotheses=(EVENNESS, HIGH_EXPONENT, DEGREE),
     depends_on=("mamba.recurrence",),
 )
 
@@ -385,6 +392,25 @@ def explicit_polynomial(g: Surds, examination: Examination) -> Evidence:
     examination.decide("ie >= 4", all(raw[k].is_zero for k in range(4)))
     examination.decide("degree 20", g.degree == 20, f"degree {g.degree}")
     return examination.evidence("one polynomial over Q(√n)")
+
+
+@EVEN.check(
+    "at links",
+    CERTIFIED,
+    formula=Fraction(0),
+    controls={"above 2·deg g·E[g²]": Fraction(1), "above 4·deg g·E[g²]": Fraction(2)},
+    cases=("He4(z)", "He4(z)/sqrt(24) - He6(z)/sqrt(720)", "z**4 - 6*z**2"),
+    at=POLYNOMIAL,
+)
+def at_links(share: Fraction, case: str, examination: Examination) -> Evidence:
+    """``E[g² He_2] > 2·share·deg g·E[(g - E g)²]``, exactly; ``he_4`` alone has ``2·4``."""
+    polynomial = link(case).polynomial
+    assert polynomial is not None
+    g = polynomial - _mean(polynomial)
+    gap = _mean(g * g * hermite(2)) - Surds.of(share * g.degree * 2) * _mean(g * g)
+    right = f"{share}·2·deg g·E[g²]" if share else "0"
+    examination.decide(f"E[g² He_2] > {right}", gap.real_sign() > 0, f"the difference is {gap}")
+    return examination.evidence("exactly")
 
 
 claims = [HERMITE, RECURRENCE, A, THRESHOLD, B, C, EVERY_LINK, EVEN]

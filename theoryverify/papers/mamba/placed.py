@@ -61,6 +61,33 @@ def _off_centre(case: object) -> str | None:
     return f"E[g] = {mean.exact or mean.enclosure} for g = {text}"
 
 
+def _text(case: object) -> str | None:
+    """The link that a case is, or has."""
+    text = case if isinstance(case, str) else getattr(case, "text", None)
+    return text if isinstance(text, str) else None
+
+
+def _high(case: object) -> str | None:
+    text = _text(case)
+    polynomial = None if text is None else link(text).polynomial
+    degree = getattr(case, "degree", None) if polynomial is None else polynomial.degree
+    return f"the degree is {degree}" if degree is not None and degree > 18 else None
+
+
+def _not_even(case: object) -> str | None:
+    text = _text(case)
+    return None if text is None or link(text).parity == "even" else f"{text} is not even"
+
+
+def _low_exponent(case: object) -> str | None:
+    text = _text(case)
+    order = None if text is None else information_exponent(text).value
+    return f"ie(g) = {order}" if order is not None and order < 4 else None
+
+
+DEGREE = Hypothesis("degree", r"\deg g\le18", _high)
+EVENNESS = Hypothesis("even", r"g(-z)=g(z)", _not_even)
+HIGH_EXPONENT = Hypothesis("exponent", r"\mathrm{ie}(g)\ge4", _low_exponent)
 CENTRED = Hypothesis("centred", r"\mathbb E[g]=0", _off_centre)
 
 

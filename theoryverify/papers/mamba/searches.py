@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from theoryverify.claims import CERTIFIED, Evidence, Examination, Hypothesis
+from theoryverify.claims import CERTIFIED, Evidence, Examination
 from theoryverify.claims.search import Search
 from theoryverify.claims.spaces import Rationals, Record, SparseVectors
 from theoryverify.exact.gate import Gate
@@ -23,6 +23,7 @@ from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, hermite, root_factorial
 from theoryverify.papers.mamba.claims_exponents import EVEN
 from theoryverify.papers.mamba.claims_gate import BIAS, D
+from theoryverify.papers.mamba.placed import DEGREE
 
 Terms = tuple[tuple[int, int], ...]
 
@@ -155,16 +156,6 @@ GATE = Search(
 )
 
 # -- even links ---------------------------------------------------------------------------------
-
-DEGREE = Hypothesis(
-    "degree",
-    r"\deg g\le18",
-    lambda case: (
-        f"the degree is {case.degree}"
-        if isinstance(case, HermiteSum) and case.degree > 18
-        else None
-    ),
-)
 
 
 def second_moment_margin(case: HermiteSum) -> float:
