@@ -171,10 +171,9 @@ def test_the_exponential_over_its_range(method, dtype, low):
     A, state = torch.ones(4096, 1, dtype=dtype), torch.ones(1, 4096, 1, dtype=dtype)
     y, _ = selective_scan_from(state, torch.zeros_like(x), x, A, one, one, method=method)
     error = (y.double() / x.double().exp() - 1).abs() / (1 + x.double().abs())
-    if dtype == torch.float64:  # exp in float64 is itself rounded
-        assert error.max() <= 4e-16
-    else:
-        assert error.max() <= 1.5e-7
+    # a term of the series less would be 1.4e-7 in float32; in float64 the peer is rounded too
+    tight = 9e-8 if method == "fused" else 1.5e-7
+    assert error.max() <= (tight if dtype == torch.float32 else 4e-16)
 
 
 @pytest.mark.parametrize("method", METHODS)

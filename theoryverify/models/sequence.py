@@ -3,6 +3,16 @@
 A *backbone* maps embeddings (b, l, width) to (b, l, width) causally, ``backbone(x)``, and in pieces:
 ``backbone.extend(x, state)`` returns the outputs and the state to go on from, ``state=None`` to
 start. Extending by pieces of any lengths, 1 among them, gives what one call on all of it gives.
+
+>>> import torch
+>>> from theoryverify.models.mamba import Mamba
+>>> model = Regressor(3, Mamba(width=16, layers=2, rng=0), rng=1)
+>>> z = torch.randn(4, 10, 3)                # 4 prompts of 10 tokens in R³
+>>> y = model(z)                             # (4, 10): a prediction at each token
+>>> first, state = model.extend(z[:, :7])
+>>> rest, state = model.extend(z[:, 7:], state)
+>>> torch.allclose(torch.cat([first, rest], dim=1), y, atol=1e-5)
+True
 """
 
 from __future__ import annotations
