@@ -278,6 +278,9 @@ def test_bad_prompts():
         ((X, y, x_q[..., :2]), r"x_q \(n, Q, 3\)"),
         ((X, y, x_q[:, 0]), r"x_q \(n, Q, 3\)"),
         ((X.half(), y.half(), x_q), "float32 or float64"),
+        ((X.float(), y.float(), x_q.float()), "X is torch.float32 on cpu, γ torch.float64"),
+        ((X, y, x_q.float()), "x_q is torch.float32 on cpu, γ torch.float64"),
+        ((X, y.float(), x_q), "X and y must both be"),
     ):
         for form in (layer, layer.literal, layer.closed):
             with pytest.raises(InputError, match=message):

@@ -362,6 +362,12 @@ class MambaLayer(nn.Module):
 
     def _check(self, X: Tensor, y: Tensor, x_q: Tensor) -> None:
         _check_context(X, y)
+        for name, tensor in (("X", X), ("x_q", x_q)):
+            if (tensor.dtype, tensor.device) != (self.gamma.dtype, self.gamma.device):
+                raise InputError(
+                    f"{name} is {tensor.dtype} on {tensor.device}, γ {self.gamma.dtype} on "
+                    f"{self.gamma.device}: move one of them with .to(...)"
+                )
         if X.shape[2] != self.d or x_q.ndim != 3 or x_q.shape[::2] != X.shape[::2]:
             raise InputError(
                 f"expected X of shape (n, N, {self.d}) and x_q (n, Q, {self.d}); got "

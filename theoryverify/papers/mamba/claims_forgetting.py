@@ -24,11 +24,9 @@ from theoryverify.claims import (
     Examination,
 )
 from theoryverify.exact.balls import Enclosure
-from theoryverify.exact.facts import Theorem
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.links import link
-from theoryverify.papers.mamba import forgetting as theory
-from theoryverify.papers.mamba import token_moments
+from theoryverify.papers.mamba import forgetting, token_moments
 from theoryverify.papers.mamba.claims_embedding import gaussian_mean
 from theoryverify.papers.mamba.claims_exponents import NUMBERING
 from theoryverify.papers.mamba.claims_layer import torch_or_undecided
@@ -51,7 +49,7 @@ FACTOR = Claim(
     note=NUMBERING,
 )
 
-_F = theory.factor()
+_F = forgetting.factor()
 _CONTROLS = {
     "without the query's factor": _F / (1 - sigmoid(b)),
     "(1-μ)^{N-1}": (1 - sigmoid(b)) * (1 - (1 - mu) ** (N - 1)) / (N * mu),
@@ -75,27 +73,34 @@ def geometric(formula: sympy.Expr, examination: Examination) -> Evidence:
 @FACTOR.check("decreasing, and bounded", PROVED, formula=_F, controls=_CONTROLS)
 def bounded(formula: sympy.Expr, examination: Examination) -> Evidence:
     scale = 1 - sigmoid(b)
-    falls, few, much = (
-        theory.decreasing(),
-        theory.few_are_forgotten(),
-        theory.much_is_forgotten(),
-    )
+    # Each theorem is derived here, by induction; a proof that breaks is an error, not a verdict.
     for name, left, theorem, weight in (
-        ("F_N - F_{N+1} > 0", formula - formula.subs(N, N + 1), falls, 1 / (N * (N + 1) * mu)),
-        ("F_N - (1-σ(b))(1-(N-1)μ/2) >= 0", formula - scale * (1 - (N - 1) * mu / 2), few, None),
-        ("(1-σ(b))/(Nμ) - F_N > 0", scale / (N * mu) - formula, much, None),
+        (
+            "F_N - F_{N+1} > 0",
+            formula - formula.subs(N, N + 1),
+            forgetting.decreasing(),
+            1 / (N * (N + 1) * mu),
+        ),
+        (
+            "F_N - (1-σ(b))(1-(N-1)μ/2) >= 0",
+            formula - scale * (1 - (N - 1) * mu / 2),
+            forgetting.few_are_forgotten(),
+            1 / (N * mu),
+        ),
+        (
+            "(1-σ(b))/(Nμ) - F_N > 0",
+            scale / (N * mu) - formula,
+            forgetting.much_is_forgotten(),
+            1 / (N * mu),
+        ),
     ):
-        factor = 1 / (N * mu) if weight is None else weight
         examination.identity(
-            f"{name}: a positive multiple of a theorem", left, scale * factor * _expression(theorem)
+            f"{name}: a positive multiple of {theorem.conclusion}",
+            left,
+            scale * weight * theorem.expression,
         )
-        examination.lemma(f"{theorem.name}: {theorem.conclusion}", True)
     examination.identity("F_1 = 1-σ(b)", formula.subs(N, 1), scale)
     return examination.evidence("every N >= 1; so F_N → 1-σ(b) as Nμ → 0, and N F_N < (1-σ(b))/μ")
-
-
-def _expression(theorem: Theorem) -> sympy.Expr:
-    return theorem.expression
 
 
 _ATOMS = (
@@ -232,7 +237,7 @@ VARIANCE = Claim(
     note=NUMBERING,
 )
 
-_STEP = (theory.first_moment_step(), theory.second_moment_step())
+_STEP = (forgetting.first_moment_step(), forgetting.second_moment_step())
 _WRONG_STEP = {
     "h once": (_STEP[0], _STEP[1] - h * first),
     "p² for q": (_STEP[0], _STEP[1].subs(q, p**2)),
@@ -264,7 +269,7 @@ def independence(formula: tuple[sympy.Expr, sympy.Expr], examination: Examinatio
     return examination.evidence("every law of the tokens")
 
 
-_CLOSED = (theory.first_moment(), theory.second_moment())
+_CLOSED = (forgetting.first_moment(), forgetting.second_moment())
 
 
 @VARIANCE.check(
