@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from theoryverify.claims.discovery import discover, each, leave_out, use_files
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.errors import InputError, UndecidedError
+from theoryverify.errors import InputError, SweepFailed, TrainingDiverged, UndecidedError
 from theoryverify.verbs import CORE
 
 DESCRIPTION = "Checks the theory in machine-learning papers by machine."
@@ -45,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UndecidedError as error:
         print(f"theoryverify: undecided: {_one_line(error)}", file=sys.stderr)
         return 3
+    except (TrainingDiverged, SweepFailed) as error:
+        print(f"theoryverify: {_one_line(error)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("theoryverify: interrupted", file=sys.stderr)
         return 130

@@ -4,6 +4,10 @@ Bad input is always an :class:`InputError` whose message names the offending val
 is allowed; the command line prints it as one line and exits with code 2.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 
 class InputError(ValueError):
     """An argument is outside what a function accepts."""
@@ -40,3 +44,21 @@ class TrainingDiverged(FloatingPointError):
         super().__init__(f"training diverged at step {step}: {what}{last}")
         self.step = step
         self.checkpoint = checkpoint
+
+
+class SweepFailed(RuntimeError):
+    """Some cells of a sweep raised or kept losing their workers; all the others are stored.
+
+    Attributes
+    ----------
+    failures : dict of str to str
+        Traces by the cells' names.
+    """
+
+    def __init__(self, experiment: str, failures: Mapping[str, str]) -> None:
+        name, trace = next(iter(failures.items()))
+        last = trace.strip().splitlines()[-1]
+        super().__init__(
+            f"{experiment}: {len(failures)} cells failed, the first of them {name!r}: {last}"
+        )
+        self.failures = dict(failures)

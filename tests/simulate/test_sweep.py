@@ -22,12 +22,12 @@ import pytest
 pytest.importorskip("joblib")
 
 from theoryverify import files as writers
-from theoryverify.errors import InputError
+from theoryverify.errors import InputError, SweepFailed
 from theoryverify.simulate import pools
 from theoryverify.simulate.batches import Outcome, Task, cell_rng, identity, run
 from theoryverify.simulate.pools import Lost
 from theoryverify.simulate.store import Store, StoreWarning
-from theoryverify.simulate.sweep import Cell, SweepFailed, _Sweep, missing, sweep
+from theoryverify.simulate.sweep import Cell, _Sweep, missing, sweep
 
 TOYS = '''
 import os, pathlib, signal, time
@@ -48,7 +48,7 @@ def fails(configuration, rng):
     return draw(configuration, rng)
 
 def refuses(configuration, rng):
-    from theoryverify.errors import InputError
+    from theoryverify.errors import InputError, SweepFailed
     raise InputError("scale = 1 is not allowed")
 
 def dies_once(configuration, rng):

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from theoryverify.errors import InputError
+from theoryverify.errors import InputError, SweepFailed
 from theoryverify.exact.rationals import positive_integer
 from theoryverify.progress import Progress
 from theoryverify.simulate.batches import Function, Outcome, Task, find, identity
@@ -45,24 +45,6 @@ class Cell:
 
     name: str
     configuration: Mapping[str, JSON]
-
-
-class SweepFailed(RuntimeError):
-    """Some cells raised or lost their workers; all the others are stored.
-
-    Attributes
-    ----------
-    failures : dict of str to str
-        Traces by the cells' names.
-    """
-
-    def __init__(self, experiment: str, failures: Mapping[str, str]) -> None:
-        name, trace = next(iter(failures.items()))
-        last = trace.strip().splitlines()[-1]
-        super().__init__(
-            f"{experiment}: {len(failures)} cells failed, the first of them {name!r}: {last}"
-        )
-        self.failures = dict(failures)
 
 
 def sweep(
