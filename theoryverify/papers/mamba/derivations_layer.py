@@ -127,6 +127,12 @@ def in_law_steps() -> Iterator[DerivationStep]:
 def stage_one_steps() -> Iterator[DerivationStep]:
     """From the population gradient to P_1 + P_2 (z/r)^ge and its remainder."""
     names = ("constant", "linear", "diagonal", "pair")
+    start, eta, slope = sympy.symbols("gamma0 eta dL", positive=True)
+    yield asserted(
+        "a step with λ_1 = 1/η leaves nothing of γ^(0)",
+        start - eta * (slope + start / eta),
+        -eta * slope,
+    )
     weights = theory.one_step_weights()
     yield DerivationStep(
         "-∂L/∂γ_α = F E_β[E[Tφ_α] E[hφ_α]], h = (g - ReLU(M)) 1{M>0}, both factors as in "
