@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -27,6 +28,7 @@ from theoryverify.claims.stored import read_report
 from theoryverify.cli import main
 from theoryverify.errors import InputError
 from theoryverify.report.badge import badge
+from theoryverify.report.commands import rerun
 from theoryverify.report.compare import changes, changes_text, lost, require_comparable
 from theoryverify.report.junit import junit
 from theoryverify.report.summary import LIMIT, escape, markdown
@@ -260,11 +262,29 @@ def test_claims_that_are_new_gone_or_not_run() -> None:
 
 def test_reports_of_other_presets_or_rungs_are_not_compared() -> None:
     old = samples.plain()
-    require_comparable(old, "quick", None)
+    require_comparable(old, "quick", None, {})
     with pytest.raises(InputError, match="preset 'quick' and this run of 'full'"):
-        require_comparable(old, "full", None)
+        require_comparable(old, "full", None, {})
     with pytest.raises(InputError, match="every rung and this run only rung proved"):
-        require_comparable(old, "quick", PROVED)
+        require_comparable(old, "quick", PROVED, {})
+    with pytest.raises(InputError, match="own parameters and this run at depth 3"):
+        require_comparable(old, "quick", None, {"depth": "3"})
+
+
+def test_the_command_says_how_the_claim_was_run() -> None:
+    report = replace(
+        samples.plain(), seed=3, rung=PROVED, parameters={"law": "uniform(2,5)", "b": "-2"}
+    )
+    words = shlex.split(rerun("lca.F.3", report))
+    assert words[:3] == ["theoryverify", "check", "lca.F.3"]
+    options = dict(zip(words[3::2], words[4::2], strict=True))
+    assert options == {
+        "--preset": "quick",
+        "--seed": "3",
+        "--rung": "proved",
+        "--law": "uniform(2,5)",
+        "--b": "-2",
+    }
 
 
 # -- reports on disk ---------------------------------------------------------------------------

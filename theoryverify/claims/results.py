@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -229,6 +230,8 @@ class Report:
     versions: dict[str, str]
     rung: Rung | None = None
     """Where only the checks of one rung were run: which."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Where the claims were put at a user's own parameters: which, as text."""
 
     @property
     def exit_code(self) -> int:
@@ -262,6 +265,7 @@ class Report:
             "seed": self.seed,
             "preset": self.preset,
             "only_rung": None if self.rung is None else str(self.rung),
+            "parameters": dict(self.parameters),
             "versions": self.versions,
             "exit_code": self.exit_code,
             "claims": [claim.to_json() for claim in self.claims],
@@ -277,6 +281,7 @@ class Report:
             data["seed"],
             dict(data["versions"]),
             None if rung is None else Rung(rung),
+            dict(data.get("parameters", {})),
         )
 
 

@@ -58,7 +58,12 @@ def run(
     tasks.sort(key=lambda task: task[1].rung.height)
     results = _run_tasks(tasks, context, jobs or _cores(), progress)
     return Report(
-        tuple(_conclude(claims, results).values()), context.preset, context.seed, _versions(), rung
+        tuple(_conclude(claims, results).values()),
+        context.preset,
+        context.seed,
+        _versions(),
+        rung,
+        dict(context.parameters),
     )
 
 

@@ -54,6 +54,8 @@ def _require_types(path: Path, document: dict[str, Any]) -> None:
 
     need(document["seed"], int, "its seed")
     need(document["preset"], str, "its preset")
+    for name, value in document.get("parameters", {}).items():
+        need(value, str, f"the parameter {name}")
     for name, version in document["versions"].items():
         need(version, str, f"the version of {name}")
     seen = set()

@@ -16,4 +16,6 @@ def rerun(claim: str, report: Report) -> str:
     words = ["theoryverify", "check", claim, "--preset", report.preset, "--seed", str(report.seed)]
     if report.rung is not None:
         words += ["--rung", str(report.rung)]
+    for name, value in report.parameters.items():
+        words += [f"--{name}", value]
     return shlex.join(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +25,21 @@ class Change:
         return {"claim": self.claim, "kind": self.kind, "text": self.text}
 
 
-def require_comparable(old: Report, preset: str, rung: Rung | None) -> None:
+def require_comparable(
+    old: Report, preset: str, rung: Rung | None, parameters: Mapping[str, str]
+) -> None:
     """Like with like, before long work.
 
     Raises
     ------
     InputError
-        If the earlier report is of another preset, or of other rungs.
+        If the earlier report is of another preset, of other rungs, or at other parameters.
     """
+    if dict(old.parameters) != dict(parameters):
+        raise InputError(
+            f"the earlier report is at {_at(old.parameters)} and this run at {_at(parameters)}; "
+            "compare like with like"
+        )
     if old.preset != preset:
         raise InputError(
             f"the earlier report is of preset {old.preset!r} and this run of {preset!r}; compare "
@@ -42,6 +50,11 @@ def require_comparable(old: Report, preset: str, rung: Rung | None) -> None:
             f"the earlier report has {_rungs(old.rung)} and this run {_rungs(rung)}; compare like "
             "with like"
         )
+
+
+def _at(parameters: Mapping[str, str]) -> str:
+    named = ", ".join(f"{name} {value}" for name, value in parameters.items())
+    return named or "the claims' own parameters"
 
 
 def _rungs(rung: Rung | None) -> str:

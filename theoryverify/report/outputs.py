@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,13 @@ class Outputs:
     earlier: Report | None = None
 
     @classmethod
-    def prepare(cls, args: argparse.Namespace, preset: str, rung: Rung | None) -> Outputs:
+    def prepare(
+        cls,
+        args: argparse.Namespace,
+        preset: str,
+        rung: Rung | None,
+        parameters: Mapping[str, str],
+    ) -> Outputs:
         """From the options of :func:`add_options`.
 
         Raises
@@ -70,7 +77,7 @@ class Outputs:
         earlier = None
         if args.since:
             earlier = read_report(Path(args.since))
-            require_comparable(earlier, preset, rung)
+            require_comparable(earlier, preset, rung, parameters)
         return cls(
             report=writable_folder(Path(args.report)) if args.report else None,
             html=writable_folder(Path(args.html)) if args.html else None,

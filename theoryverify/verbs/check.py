@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     seed = positive_integer(args.seed, "seed", least=0, most=2**63)
     jobs = None if args.jobs is None else positive_integer(args.jobs, "jobs", most=256)
     rung = Rung(args.rung) if args.rung else None
-    outputs = Outputs.prepare(args, args.preset, rung)
+    outputs = Outputs.prepare(args, args.preset, rung, given)
     context = Context(args.preset, seed, device(args.device), parameters=given)
     progress = Progress()
     try:
