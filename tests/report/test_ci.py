@@ -434,6 +434,27 @@ def test_bad_output_options_stop_before_the_run(
     assert message in error
 
 
+def test_report_renders_a_stored_report_without_running_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def never(*args: object, **kwargs: object) -> Report:
+        raise AssertionError("a check ran")
+
+    monkeypatch.setattr("theoryverify.claims.runner.run", never)
+    path, old = tmp_path / "report.json", tmp_path / "old.json"
+    path.write_text(json.dumps(samples.plain().to_json()), encoding="utf-8")
+    old.write_text(json.dumps(samples.plain().to_json()), encoding="utf-8")
+    assert main(["report", str(path), "--html", str(tmp_path / "page"), "--since", str(old)]) == 0
+    shown = capsys.readouterr().out
+    assert "5 of 5 claims as expected" in shown
+    assert "no verdict, rung, control or assumption changed" in shown
+    assert "toy.C.atom" in (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    path.write_text(json.dumps(samples.troubled().to_json()), encoding="utf-8")
+    assert main(["report", str(path), "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["claims"][0]["id"] == "toy.A"
+    assert main(["report", str(tmp_path / "none.json")]) == 2
+
+
 DOCS = Path(__file__).parents[2] / "docs" / "ci"
 
 

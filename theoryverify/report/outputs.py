@@ -88,6 +88,29 @@ class Outputs:
             earlier=earlier,
         )
 
+    def conclude(
+        self, report: Report, document: dict[str, Any], *, quiet: bool, note: str = ""
+    ) -> int:
+        """Write the files; show the verdicts, ``note`` and what changed unless ``quiet``.
+
+        Returns
+        -------
+        int
+            The exit code: the report's, or 1 if something was lost and no check broke.
+        """
+        from theoryverify.report.compare import changes_text, lost
+        from theoryverify.report.terminal import console, show_report
+
+        paths, found = self.write(report, document)
+        if not quiet:
+            show_report(report, console())
+            print(note, end="")
+            if self.since is not None:
+                print(changes_text(found, str(self.since)))
+            if paths:
+                print("report: " + ", ".join(map(str, paths)))
+        return 1 if lost(found) and report.exit_code != 4 else report.exit_code
+
     def write(self, report: Report, document: dict[str, Any]) -> tuple[list[Path], list[Change]]:
         """Write everything that was asked for.
 

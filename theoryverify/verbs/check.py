@@ -38,8 +38,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.claims.registry import select
     from theoryverify.claims.runner import run
     from theoryverify.exact.rationals import positive_integer
-    from theoryverify.report.compare import changes_text, lost
-    from theoryverify.report.terminal import Progress, console, show_report
+    from theoryverify.report.terminal import Progress
 
     claims, asked = select([name.strip() for name in args.names])
     given = parameters.given(args)
@@ -59,17 +58,10 @@ def _run(args: argparse.Namespace) -> Outcome:
             f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}"
         )
     document = report.to_json() | parameters.document(given, placed)
-    paths, found = outputs.write(report, document)
-    if not args.json:
-        show_report(report, console())
-        print(parameters.text(given, placed), end="")
-        if outputs.since is not None:
-            print(changes_text(found, str(outputs.since)))
-        if paths:
-            print("report: " + ", ".join(map(str, paths)))
+    note = parameters.text(given, placed)
+    code = outputs.conclude(report, document, quiet=args.json, note=note)
     # Asked for every paper, a paper that could not be read is bad input; the others have run.
     broken = not args.names and bool(discover().broken)
-    code = 1 if lost(found) and report.exit_code != 4 else report.exit_code
     return Outcome(document, "", 2 if broken else code)
 
 
