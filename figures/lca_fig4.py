@@ -1,4 +1,4 @@
-"""The exact loss over (α, β) at T = 3 and T = 10.
+"""The loss over (α, β) at T = 3 and T = 10: exact, and simulated with layer normalisation.
 
 python figures/lca.fig4.py [--preset quick|laptop|paper] [--out DIR]
 """

@@ -151,7 +151,16 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     rows = json.loads(out)["figures"]
     assert [row["name"] for row in rows] == NAMES
-    assert {"lca.fig4", "lca.alpha_star", "mamba.degenerate_gate"} <= set(NAMES)
+    assert {
+        "lca.fig2",
+        "lca.fig4",
+        "lca.alpha_star",
+        "lca.training_time",
+        "lca.stationary",
+        "lca.limits",
+        "lca.appendix_b",
+        "mamba.degenerate_gate",
+    } <= set(NAMES)
     assert all(row["title"] for row in rows)
     code, out, _ = run(capsys, "figure", "--list")
     assert [line.split()[0] for line in out.splitlines()] == NAMES
@@ -192,6 +201,8 @@ def test_files_are_written_and_named(capsys: pytest.CaptureFixture[str], tmp_pat
         (["lca.stationary", "--preset", "huge"], "huge"),
         (["lca.stationary", "--device", "tpu"], "device 'tpu'"),
         (["lca.stationary", "--device", "cuda:99"], "cuda:99"),
+        (["lca.stationary", "--seed", "-1"], "seed"),
+        (["lca.stationary", "--seed", "half"], "half"),
         (["lca.stationary", "--out", "/proc/nowhere"], "/proc/nowhere"),
     ],
 )
@@ -216,6 +227,37 @@ def test_a_missing_extra_is_named_before_anything_is_computed(
     assert 'pip install "theoryverify[figures]"' in err
     assert list(tmp_path.iterdir()) == []
     assert run(capsys, "figure", "--list")[0] == 0
+
+
+def test_what_a_figure_needs_is_named_before_anything_is_computed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def data(plan: Plan) -> Data:
+        raise AssertionError("computed")
+
+    hungry = Figure("demo.hungry", "t", "c", data, _demo_draw, needs=("no_such_module",))
+    monkeypatch.setattr(catalogue, "figures", lambda: {"demo.points": demo, "demo.hungry": hungry})
+    code, out, err = run(capsys, "figure", "--all", "--out", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert "demo.hungry needs no_such_module" in err
+    assert 'pip install "theoryverify[simulate,figures]"' in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("only_demo")
+def test_the_seed_is_in_the_document_and_the_caption(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, _ = run(capsys, "figure", "--all", "--seed", "7", "--json", "--out", str(tmp_path))
+    assert code == 0
+    assert json.loads(out)["seed"] == 7
+    assert "Seed of what is simulated: 7." in (tmp_path / "demo.points.txt").read_text("utf-8")
+
+
+def test_seeds_and_names_give_independent_generators() -> None:
+    draws = {Plan(seed=seed).rng(name).random() for seed in (0, 1) for name in ("a", "b")}
+    assert len(draws) == 4
+    assert Plan(seed=1).rng("b").random() in draws
 
 
 def test_listing_and_importing_figures_load_no_matplotlib() -> None:

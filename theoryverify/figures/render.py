@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.errors import InputError
@@ -19,13 +21,13 @@ if TYPE_CHECKING:
 DPI = 200
 
 
-def require_matplotlib() -> None:
+def require_installed(figures: Sequence[Figure]) -> None:
     """Fail early, before hours of computing.
 
     Raises
     ------
     InputError
-        If matplotlib is not installed.
+        If matplotlib, or what a figure needs beside it, is not installed.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -33,11 +35,18 @@ def require_matplotlib() -> None:
         raise InputError(
             f'figures need matplotlib ({error}): pip install "theoryverify[figures]"'
         ) from error
+    for figure in figures:
+        for module in figure.needs:
+            if find_spec(module) is None:
+                raise InputError(
+                    f"figure {figure.name} needs {module}, which is not installed: "
+                    'pip install "theoryverify[simulate,figures]"'
+                )
 
 
 def drawn(figure: Figure, data: Data) -> Canvas:
     """The matplotlib figure, drawn in the style sheet; no window, no pyplot."""
-    require_matplotlib()
+    require_installed(())
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -71,6 +80,8 @@ def render(figure: Figure, data: Data, plan: Plan) -> dict[str, bytes]:
     }
     for name, table in table_files(figure, data).items():
         files[name] = data.tables[table].csv().encode()
+    for ending, text in data.texts.items():
+        files[f"{figure.name}.{ending}"] = text.encode()
     files[f"{figure.name}.txt"] = caption(figure, data, plan).encode()
     return files
 
@@ -103,7 +114,7 @@ def caption(figure: Figure, data: Data, plan: Plan) -> str:
         figure.title,
         figure.caption,
         f"How it was computed: {data.setup}",
-        f"Preset: {plan.preset}.",
+        f"Preset: {plan.preset}. Seed of what is simulated: {plan.seed}.",
     ]
     lines = [textwrap.fill(" ".join(part.split()), 100) for part in parts]
     lines.append(
