@@ -13,7 +13,6 @@ def squeeze(limit, examination):
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from theoryverify.claims.ladder import HOLDS, Evidence, Hypothesis, Rung, Verdict
 from theoryverify.errors import InputError
+from theoryverify.seeds import named_rng
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,11 +51,7 @@ class Context:
 
         So a result depends neither on which other checks ran nor on how many processes ran them.
         """
-        import numpy as np
-
-        digest = hashlib.sha256(self.name.encode()).digest()
-        words = [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4)]
-        return np.random.default_rng(np.random.SeedSequence([self.seed, *words]))
+        return named_rng(self.seed, self.name)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from theoryverify.errors import InputError
+from theoryverify.seeds import named_rng
 from theoryverify.simulate.code import fingerprint
 
 ONE_THREAD = dict.fromkeys(
@@ -75,9 +76,7 @@ class OtherCode(Exception):
 
 def cell_rng(experiment: str, seed: int, cell: str) -> np.random.Generator:
     """The generator of a cell: a function of the experiment, the seed and the cell's name alone."""
-    digest = hashlib.sha256(f"{experiment}\0{cell}".encode()).digest()
-    words = [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 32, 4)]
-    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
+    return named_rng(seed, f"{experiment} {cell}")
 
 
 def identity(code: Sequence[str]) -> str:

@@ -173,7 +173,7 @@ class _Sweep:
             if cell.name in settings:
                 raise InputError(f"two cells of {experiment} are called {cell.name!r}")
             settings[cell.name] = plain(cell.configuration, f"cell {cell.name!r}")
-        modules = (name.partition(":")[0], *code)
+        modules = (name.partition(":")[0], "theoryverify.seeds", *code)
         return cls(experiment, settings, name, store, seed, modules, deque(settings))
 
     # -- the store ------------------------------------------------------------------------------
