@@ -1,6 +1,7 @@
 """Searching: the spaces, the walk, what only floats believe, shrinking, and the file it writes."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -260,42 +261,16 @@ def test_source_makes_the_value_again(value: object) -> None:
         as_source(object(), set())
 
 
-USER_PAPER = '''
-"""A user's own paper: false for n = 41, and nowhere else."""
-from dataclasses import dataclass
-from theoryverify.claims import CERTIFIED, Claim, Hypothesis, Paper
-from theoryverify.claims.search import Search
-from theoryverify.claims.spaces import Integers, Record
-
-@dataclass(frozen=True)
-class Case:
-    n: int
-
-EULER = Claim("mine.euler", "page 1", "n^2+n+41 is prime",
-              hypotheses=(Hypothesis("small", "n<40", lambda c: None if c.n < 40 else f"n = {c.n}"),))
-
-def smallest_factor(n):
-    return next((k for k in range(2, int(n**0.5) + 1) if n % k == 0), n)
-
-@EULER.check("sieve", CERTIFIED, formula=41, controls={"n² + n + 42": 42}, cases=(Case(5), Case(7)))
-def sieve(constant, case, examination):
-    value = case.n**2 + case.n + constant
-    factor = smallest_factor(value)
-    examination.decide(f"{value} is prime", factor == value, f"divisible by {factor}")
-    return examination.evidence("one n")
-
-PRIMES = Search(
-    "mine.euler", "all n", "n² + n + 41 is prime", Record(Case, n=Integers(0, 60)),
-    lambda case: smallest_factor(case.n**2 + case.n + 41) / (case.n**2 + case.n + 41) - 0.99,
-    sieve, CERTIFIED, formula=41, controls={"n² + n + 42": 42}, hypotheses=EULER.hypotheses,
-)
-paper = Paper("mine", "Mine", "nowhere", claims=[EULER], searches=[PRIMES])
-'''
+def example() -> str:
+    """The paper of docs/falsify.md."""
+    text = (Path(__file__).parents[2] / "docs" / "falsify.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    return next(block for block in blocks if "paper = Paper(" in block)
 
 
 def test_a_paper_of_ones_own_is_searched_and_what_is_found_is_checked_again(tmp_path: Path) -> None:
     mine = tmp_path / "mine_euler.py"
-    mine.write_text(USER_PAPER, "utf-8")
+    mine.write_text(example(), "utf-8")
 
     def call(*arguments: str) -> tuple[int, dict[str, object]]:
         done = subprocess.run(

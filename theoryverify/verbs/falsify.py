@@ -45,8 +45,12 @@ def _run(args: argparse.Namespace) -> Outcome:
     seed = positive_integer(args.seed, "seed", least=0, most=2**63)
     budget = None if args.budget is None else positive_integer(args.budget, "budget", most=10**8)
     chosen = searches_of(claim)
-    for one in chosen:
-        one.kept(dropped)  # a name that is no hypothesis is refused before any work
+    able = [one for one in chosen if set(dropped) <= {h.name for h in one.hypotheses}]
+    if not able:
+        chosen[0].kept(dropped)  # refuses the name, before any work, and says which there are
+        names = ", ".join(map(repr, dropped))
+        raise InputError(f"no search of {claim} can drop all of {names} at once")
+    chosen = able
     target = _target(args.out, claim)
     outcomes: list[search.Outcome] = []
     for one in chosen:

@@ -5,6 +5,7 @@ Every find is confirmed here by arithmetic that the search does not use.
 
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from theoryverify.claims.search import Found, Outcome, falsify
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.laws import Discrete, TwoPoint
 from theoryverify.papers.lca.alpha_star import alpha_star
-from theoryverify.papers.lca.placed import LARGE_DEPTH, Placed, depth_bound
+from theoryverify.papers.lca.placed import LARGE_DEPTH, Point, depth_bound
 from theoryverify.papers.lca.searches_limit import LIMIT, alpha_star_float, limit_margin
 from theoryverify.papers.lca.searches_one_layer import (
     ATOM,
@@ -79,7 +80,7 @@ def test_the_window_under_its_hypotheses() -> None:
 def test_the_known_law_is_a_violation_before_depth_22_only() -> None:
     law = Discrete({2: "0.5", 3: "0.499999", 20: "0.000001"})
     for depth in range(2, 30):
-        assert (window_margin(Placed(law, depth)) < 0) == (depth < 22)
+        assert (window_margin(Point(law, depth)) < 0) == (depth < 22)
 
 
 def test_an_atom_against_theorem_4_1() -> None:
@@ -116,6 +117,8 @@ def test_without_atoms_no_layer_is_near_bayes() -> None:
 def test_directions_against_the_one_layer_formula(seed: int) -> None:
     found = certified(falsify(DIRECTIONS, without=["isotropy"], seed=seed))
     assert any(not part.ring for part in found.case.parts)
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+    assert (found.shown in readme and found.why in readme) == (seed == 0)
     # The minimum over C by brute force, from random samples of m.
     law = found.case.law
     values = [(float(z), float(w)) for z, w in law.atoms.items()]
@@ -208,11 +211,11 @@ def test_the_turns_margin_sees_a_third_sign_change(monkeypatch: pytest.MonkeyPat
     """On a made-up function with four zeros it is negative, and small where two are about to open."""
     from theoryverify.papers.lca import searches_window
 
-    case = Placed(Discrete({2: "1/3", 3: "1/3", 5: "1/3"}), 3)
+    case = Point(Discrete({2: "1/3", 3: "1/3", 5: "1/3"}), 3)
     assert turns_margin(case) > 1
     for dip, expected in ((0.02, 0.02), (-0.1, -1.0)):
 
-        def bumpy(case: Placed, t: np.ndarray, dip: float = dip) -> np.ndarray:
+        def bumpy(case: Point, t: np.ndarray, dip: float = dip) -> np.ndarray:
             x = np.linspace(0, 1, len(t))
             return np.interp(x, [0, 0.2, 0.4, 0.6, 0.7, 0.8, 1], [1, -1, -1, 0.5, dip, 0.6, 1])
 

@@ -23,7 +23,7 @@ from theoryverify.papers.lca.placed import (
     SOME_DEPTHS,
     START,
     START_ONLY,
-    Placed,
+    Point,
     Start,
     start_of,
 )
@@ -545,14 +545,14 @@ _EACH_KIND_OF_END: tuple[Law, ...] = (UNIFORM, TWO_POINT, ATOMS, Ball(4, 5), MIX
     at=START,
 )
 def one_stationary_point(
-    stated: int, case: Law | Placed, examination: Examination, context: Context
+    stated: int, case: Law | Point, examination: Examination, context: Context
 ) -> Evidence:
     """A cover of the whole window: sublevel sets of F_T inside it are intervals around one minimum.
 
     Deeper than a cover can go, the sign of F_T' at the window's end decides (lca.uniqueness).
     """
     law, start = start_of(case)
-    if isinstance(case, Placed):
+    if isinstance(case, Point):
         bound = known_bound(law, start)
         examination.lemma(f"T >= T'(β₀) = {bound} at β₀ = {start}", case.depth >= bound)
     depths = context.depths((2, 5, 13) if case is UNIFORM else (5, 8))

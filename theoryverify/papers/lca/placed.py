@@ -20,7 +20,7 @@ from theoryverify.papers.lca.window import MAX_DEPTH
 
 
 @dataclass(frozen=True)
-class Placed:
+class Point:
     """A law of Z, a depth T, and the start ``β_0`` of the flow: ``-1/Z̄`` unless given."""
 
     law: Law
@@ -47,9 +47,9 @@ class Start:
         return f"{self.law}, β₀ = {self.beta0}"
 
 
-def start_of(case: Law | Placed | Start) -> tuple[Law, Fraction]:
+def start_of(case: Law | Point | Start) -> tuple[Law, Fraction]:
     """The law and ``β_0`` of a case; a law alone starts at ``-1/Z̄``."""
-    if isinstance(case, Placed):
+    if isinstance(case, Point):
         return case.law, case.start
     return (case.law, case.beta0) if isinstance(case, Start) else (case, -1 / case.upper)
 
@@ -61,7 +61,7 @@ def depth_bound(law: Law, start: Fraction) -> int:
 
 
 def _shallow(case: object) -> str | None:
-    if not isinstance(case, Placed):
+    if not isinstance(case, Point):
         return None
     if case.depth < 2:
         return f"T = {case.depth}: at T = 1 the loss does not depend on β"
@@ -83,26 +83,24 @@ def _with_rational_moments(law: Law) -> Law | None:
     return law if all(law.moment(order) is not None for order in range(1, 6)) else None
 
 
-def _start(
-    law: Law, depth: int | None = None, beta0: Fraction | None = None
-) -> Law | Placed | None:
+def _start(law: Law, depth: int | None = None, beta0: Fraction | None = None) -> Law | Point | None:
     if depth is None:
         if beta0 is not None:
             raise InputError(
                 "--beta0 needs --depth here: whether T is at least T'(β₀) is the question"
             )
         return law
-    return Placed(law, depth, beta0)
+    return Point(law, depth, beta0)
 
 
-def _start_facts(case: Law | Placed | Start, values: Mapping[str, Any]) -> dict[str, str]:
+def _start_facts(case: Law | Point | Start, values: Mapping[str, Any]) -> dict[str, str]:
     law, start = start_of(case)
     return {"T'(β₀)": str(depth_bound(law, start)), "β₀": str(start)}
 
 
-def _window_facts(case: Law | Placed, values: Mapping[str, Any]) -> dict[str, str]:
+def _window_facts(case: Law | Point, values: Mapping[str, Any]) -> dict[str, str]:
     found = _start_facts(case, values)
-    if isinstance(case, Placed) and case.depth >= 2:
+    if isinstance(case, Point) and case.depth >= 2:
         inside = interior_sign(case.law, case.depth)
         shown = {-1: "1", 0: "0", 1: "0", None: "undecided"}[inside]
         found["stationary points in (-2/Z̄, 0)"] = shown

@@ -19,7 +19,7 @@ from theoryverify.papers.lca.claims_two import T63
 from theoryverify.papers.lca.claims_uniqueness_more import ODD_LINE
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1
 from theoryverify.papers.lca.pair_integral import open_count, pair_integral, root_bound
-from theoryverify.papers.lca.placed import LARGE_DEPTH, Placed
+from theoryverify.papers.lca.placed import LARGE_DEPTH, Point
 from theoryverify.papers.lca.window import window_cover
 
 _ROUNDING = 1e-12
@@ -35,7 +35,7 @@ def _atoms(law: Law) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     return points, weights / weights.sum()
 
 
-def window_margin(case: Placed) -> float:
+def window_margin(case: Point) -> float:
     """``(E[wv]E[w] - E[v]E[w²])/(E[|wv|]E[w] + E[|v|]E[w²])`` at ``t = 2/Z̄``, its sign reversed.
 
     ``F_T'`` has the opposite sign there; by the claim ``lca.uniqueness`` a stationary point lies in
@@ -49,7 +49,7 @@ def window_margin(case: Placed) -> float:
     return float((left - right) / size) if size else float("nan")
 
 
-def window_holds_one(stated: int, case: Placed, examination: Examination) -> Evidence:
+def window_holds_one(stated: int, case: Point, examination: Examination) -> Evidence:
     """The stationary points in the window, by a cover of all of it and by Sturm's theorem."""
     cover = window_cover(case.law, case.depth)
     examination.decide(
@@ -70,7 +70,7 @@ WINDOW = Search(
     "a law of Z and a depth T: F_T has one stationary point, β*_T, in the window (-2/Z̄, 0), to "
     "which the flow of Theorem 6.3 can converge",
     Record(
-        Placed,
+        Point,
         law=DiscreteLaws(Rationals(1, 30, 10), least=2, most=4),
         depth=Integers(2, 40),
     ),
@@ -88,7 +88,7 @@ WINDOW = Search(
 _GRID = 600
 
 
-def scaled_pairs(case: Placed, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def scaled_pairs(case: Point, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """``I(t)/Ī(t)``: the mean over pairs of ``(z-z')² zz' P(1-tz,1-tz')`` over that of its size.
 
     ``P = h_{T-1} Σ_j (xy)^j h_{T-2-j}`` as a sum, since its closed form cancels.
@@ -108,7 +108,7 @@ def scaled_pairs(case: Placed, t: npt.NDArray[np.float64]) -> npt.NDArray[np.flo
     return scaled
 
 
-def turns_margin(case: Placed) -> float:
+def turns_margin(case: Point) -> float:
     """How far ``I(t)`` is from a third change of sign on ``(0, ∞)``; negative if there is one.
 
     ``I`` is scaled to ``[-1, 1]``; a further pair of zeros opens where a local minimum above 0, or a
@@ -127,7 +127,7 @@ def turns_margin(case: Placed) -> float:
     return float(min(np.concatenate([low, high, [2 - mixed]])))
 
 
-def turns(stated: int, case: Placed, examination: Examination) -> Evidence:
+def turns(stated: int, case: Point, examination: Examination) -> Evidence:
     """The zeros of I on ``(0, ∞)``, by Sturm's theorem on the exact polynomial."""
     exact = pair_integral(case.law, case.depth).integral
     far = root_bound(exact) + 1
@@ -142,7 +142,7 @@ ODD = Search(
     "a law of Z and an odd depth T: I(t) has exactly two zeros on (0, ∞), so that F_T has one "
     "minimum and one maximum on β < 0",
     Record(
-        Placed,
+        Point,
         law=DiscreteLaws(Rationals(1, 100, 10), least=3, most=5),
         depth=Choice((3, 5, 7, 9, 11)),
     ),
