@@ -80,7 +80,7 @@ class Paper:
         The first part of its claims' ids.
     title, source : str
         Its title, and where it is to be had (an arXiv id with version).
-    claims, derivations, experiments, figures, commands, searches : sequence or str
+    claims, derivations, experiments, figures, commands, searches, references : sequence or str
         Lists, or ``"module:attribute"`` import paths of them.
     """
 
@@ -93,6 +93,7 @@ class Paper:
     figures: Sequence[Any] | str = ()
     commands: Sequence[Command] | str = ()
     searches: Sequence[Any] | str = ()
+    references: Sequence[Any] | str = ()
     _loaded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def load(self, what: str) -> Sequence[Any]:

@@ -11,4 +11,5 @@ paper = Paper(
     figures="theoryverify.papers.lca.figures:figures",
     commands="theoryverify.papers.lca.commands:commands",
     searches="theoryverify.papers.lca.searches:searches",
+    references="theoryverify.papers.lca.references:references",
 )

@@ -11,4 +11,5 @@ paper = Paper(
     figures="theoryverify.papers.mamba.figures:figures",
     commands="theoryverify.papers.mamba.commands:commands",
     searches="theoryverify.papers.mamba.searches:searches",
+    references="theoryverify.papers.mamba.references:references",
 )

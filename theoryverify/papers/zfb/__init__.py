@@ -10,4 +10,5 @@ paper = Paper(
     derivations="theoryverify.papers.zfb.derivations:derivations",
     figures="theoryverify.papers.zfb.figures:figures",
     commands="theoryverify.papers.zfb.commands:commands",
+    references="theoryverify.papers.zfb.references:references",
 )
