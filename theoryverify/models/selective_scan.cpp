@@ -1,13 +1,13 @@
 // The selective scan on a CPU: scan_ops.py calls this, selective_scan.py has the formulas.
 //
-// One pass over the sequence for each batch entry and block of LANES channels, all in cache. Steps
+// One pass over the sequence for each batch entry and block of channels, all in cache. Steps
 // are taken in chunks of CHUNK: the forward pass keeps the state at the start of each chunk only,
 // the backward pass recomputes the states of a chunk from it. Plain C++17 with the vector types of
 // GCC and Clang; no header of Torch.
 //
 // Layouts (row-major): u, delta, y (batch, length, channels); A (states, channels), already times
 // log2(e); B, C (batch, length, states); chunk_states (batch, chunks, states, channels); initial,
-// last (batch, states, channels). `channels` is a multiple of LANES.
+// last (batch, states, channels). `channels` is a multiple of 64 bytes.
 
 #include <cstdint>
 #include <cstring>
@@ -17,19 +17,29 @@ namespace {
 
 constexpr int64_t CHUNK = 16;
 
+// The bytes of a register; what is wider GCC takes apart badly. On every machine 64 bytes of channels
+// are whole vectors, which is what the caller pads to.
+#if defined(__AVX512F__)
+#define BYTES 64
+#elif defined(__AVX__)
+#define BYTES 32
+#else
+#define BYTES 16
+#endif
+
 template <typename T> struct Lanes;
 template <> struct Lanes<float> {
-  static constexpr int64_t W = 16;
-  typedef float Vec __attribute__((vector_size(64)));
-  typedef int32_t Int __attribute__((vector_size(64)));
+  static constexpr int64_t W = BYTES / 4;
+  typedef float Vec __attribute__((vector_size(BYTES)));
+  typedef int32_t Int __attribute__((vector_size(BYTES)));
   static constexpr int MANTISSA = 23, TERMS = 7;
   static constexpr float SHIFTER = 12582912.f;            // 1.5 * 2^23: adding it rounds to integers
   static constexpr float LOWEST = -125.f, HIGHEST = 128.f;  // 2^x is normal between
 };
 template <> struct Lanes<double> {
-  static constexpr int64_t W = 8;
-  typedef double Vec __attribute__((vector_size(64)));
-  typedef int64_t Int __attribute__((vector_size(64)));
+  static constexpr int64_t W = BYTES / 8;
+  typedef double Vec __attribute__((vector_size(BYTES)));
+  typedef int64_t Int __attribute__((vector_size(BYTES)));
   static constexpr int MANTISSA = 52, TERMS = 13;
   static constexpr double SHIFTER = 6755399441055744.;  // 1.5 * 2^52
   static constexpr double LOWEST = -1021., HIGHEST = 1024.;
