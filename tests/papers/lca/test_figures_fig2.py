@@ -20,13 +20,14 @@ from theoryverify.papers.lca.explosion import excess_at_least
 from theoryverify.papers.lca.figures_fig2 import FIG2, LOOKS
 from theoryverify.papers.lca.laws import UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
+from theoryverify.papers.lca.sizes_fig2 import SIZES
 from theoryverify.papers.lca.wishart import mean_excess
 
 pytest.importorskip("matplotlib")
 torch = pytest.importorskip("torch")
 
 SMALL = replace(
-    experiments.SIZES["quick"],
+    SIZES["quick"],
     train_context=32,
     batch=8,
     steps=6,

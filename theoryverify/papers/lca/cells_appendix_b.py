@@ -136,11 +136,13 @@ def _rule(law: Law) -> tuple[Floats, Floats]:
     return (low + high) / 2 + (high - low) / 2 * x, w / 2
 
 
-def best_scalars(arm: str, law: Law, depth: int, size: int, starts: int) -> Arrays:
+def best_scalars(
+    arm: str, law: Law, depth: int, size: int, starts: int, rng: np.random.Generator | None = None
+) -> Arrays:
     """The least excess at infinite context that a search over ``α > 0 > β`` finds.
 
     A logarithmic grid of ``size`` by ``size``, then Nelder and Mead's method from its ``starts`` best
-    points. An upper bound of the minimum, and no more.
+    points. An upper bound of the minimum, and no more. Nothing is random: ``rng`` is ignored.
     """
     from scipy.optimize import minimize
 

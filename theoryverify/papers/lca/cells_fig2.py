@@ -209,3 +209,12 @@ def limit_of_layer(
 
     m, zeta = sample_tasks(law, recipe.dim, tasks, rng=rng)
     return summary(limit_excess(layer_of(recipe, weights), m, zeta))
+
+
+def bayes_rule(law: Law, dim: int, context: int, prompts: int, rng: np.random.Generator) -> Arrays:
+    """Excess risk of the best slope given the context (ζ known), with its 99% interval."""
+    from theoryverify.papers.lca.finite_bayes import bayes_reference
+
+    found = bayes_reference(law, dim=dim, context=context, prompts=prompts, rng=rng)
+    half = QUANTILE * found.bayes_error
+    return {"excess": np.array((found.bayes, found.bayes - half, found.bayes + half))}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Sizes:
 SIZES = {
     "quick": Sizes((1, 2, 3, 4, 5, 6, 8), 40, 3, (2, 5), 128, 64, 80, 512, 400, 4000),
     "laptop": Sizes(
-        (*range(1, 9), 10, 12, 16, 20), 80, 8, (1, 2, 3, 5, 8), 512, 128, 600, 2048, 2000, 20_000
+        (*range(1, 9), 10, 12, 16, 20), 80, 8, (2, 3, 5, 8), 512, 128, 400, 2048, 2000, 20_000
     ),
     "paper": Sizes(
         (*range(1, 21),), 120, 8, (*range(1, 11), 15), 1024, 256, 3000, 8192, 2000, 100_000
@@ -72,7 +73,7 @@ def appendix_b_data(plan: Plan) -> Data:
         f"and Mead from {sizes.starts} points): upper bounds of the minimum. Literal models were "
         f"trained by Adam from α = 0.1 (0.3 where X is injected once), β = -0.1, for {recipe.steps} "
         f"steps of {recipe.batch} prompts of {recipe.context} examples, rate {recipe.rate:.3g}, "
-        f"clipped at 1, and measured on {sizes.literal_prompts} prompts of {sizes.context} "
+        f"clipped at 1, one run each, and measured on {sizes.literal_prompts} prompts of {sizes.context} "
         f"examples; exactly in law on {sizes.law_prompts} prompts of {LONG:.0e}. Intervals are 99%, "
         "by the central limit theorem.",
     )
@@ -124,9 +125,7 @@ def _best(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
                     "starts": sizes.starts,
                     "law": repr(law),
                 },
-                lambda rng, arm=arm, T=depth: cells.best_scalars(  # type: ignore[misc]
-                    arm, law, T, sizes.grid, sizes.starts
-                ),
+                partial(cells.best_scalars, arm, law, depth, sizes.grid, sizes.starts),
             )
             yield (arm, depth, *(float(at[name]) for name in ("alpha", "beta", "excess")))
 
@@ -138,19 +137,23 @@ def _trained(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]
             base: dict[str, Any] = {"law": repr(law), "of": recipe.json()}
             at = runner.compute(
                 {"what": "train", **base},
-                lambda rng, r=recipe: cells.trained(r, law, runner.plan.device, rng),  # type: ignore[misc]
+                partial(cells.trained, recipe, law, runner.plan.device),
             )
             literal = runner.compute(
                 {"what": "literal", **base, "L": sizes.context, "n": sizes.literal_prompts},
-                lambda rng, r=recipe, w=at: cells.measured_literally(  # type: ignore[misc]
-                    r, w, law, sizes.context, sizes.literal_prompts, runner.plan.device, rng
+                partial(
+                    cells.measured_literally,
+                    recipe,
+                    at,
+                    law,
+                    sizes.context,
+                    sizes.literal_prompts,
+                    runner.plan.device,
                 ),
             )
             in_law = runner.compute(
                 {"what": "in law", **base, "L": LONG, "n": sizes.law_prompts},
-                lambda rng, r=recipe, w=at: cells.measured_in_law(  # type: ignore[misc]
-                    r, w, law, LONG, sizes.law_prompts, rng
-                ),
+                partial(cells.measured_in_law, recipe, at, law, LONG, sizes.law_prompts),
             )
             scalars = (float(at["alpha"]), float(at["beta"]))
             for L, method, found in (

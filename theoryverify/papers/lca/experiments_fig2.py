@@ -1,14 +1,10 @@
-"""Figure 2: the test error of trained models against context length and depth, with what bounds it.
-
-The sizes of the preset ``paper`` are d = 10, Z uniform on [2,5], ζ ~ N(0,1), Adam with batches of 256
-prompts of 1024 examples for 3000 steps, and 2000 test prompts of up to 8192 examples.
-"""
+"""Figure 2: the test error of trained models against context length and depth, with what bounds it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.exact.laws import Law
@@ -18,128 +14,22 @@ from theoryverify.papers.lca import cells_fig2 as cells
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.cells_fig2 import Recipe
 from theoryverify.papers.lca.explosion import excess_at_least, explosion_threshold
-from theoryverify.papers.lca.finite_bayes import bayes_reference
 from theoryverify.papers.lca.laws import UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.one_layer import best_one_layer
+from theoryverify.papers.lca.sizes_fig2 import DIM, SIZES, Sizes
 from theoryverify.papers.lca.wishart import MAX_DEPTH, mean_excess
 
 if TYPE_CHECKING:
     from theoryverify.simulate.store import Arrays
 
-DIM = 10
-"""d_1 = d_2 = 5: only d matters."""
 SHORT = 128
 """The context at which the panel on depth shows the explosion."""
 MAP_END = 10**5
 SHOWN = (("LSA", 1), ("SA", 1), ("LCA1", 2), ("LCA1", 5), ("LCA1", 8), ("LCA2", 2), ("LCA2", 5))
 """Models and depths against context length, beside softmax CA_T."""
-
 _MORE = 10
-
 RISK = ("excess", "excess_lower", "excess_upper", "prompts", "reliable")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What a preset computes."""
-
-    train_context: int
-    batch: int
-    steps: int
-    layer_steps: int
-    softmax_batch: int
-    softmax_steps: int
-    softmax_depths: tuple[int, ...]
-    literal_contexts: tuple[int, ...]
-    literal_prompts: int
-    softmax_contexts: tuple[int, ...]
-    softmax_prompts: int
-    law_prompts: int
-    contexts: tuple[int, ...]
-    bayes_contexts: tuple[int, ...]
-    bayes_prompts: int
-    depths: tuple[int, ...]
-    depth_context: int
-    map_contexts: tuple[int, ...]
-
-    def recipe(self, model: str, depth: int) -> Recipe:
-        """Rates: 0.02 for layers, and for scalars 2.4 over the number of steps or 0.01."""
-        softmax = model == "CA"
-        steps = self.softmax_steps if softmax else self.steps
-        if model in cells.LAYERS:
-            return Recipe(model, depth, DIM, self.train_context, self.batch, self.layer_steps, 0.02)
-        batch = self.softmax_batch if softmax else self.batch
-        rate = max(0.01, 2.4 / steps)
-        return Recipe(model, depth, DIM, self.train_context, batch, steps, rate)
-
-
-def _decades(*powers: float) -> tuple[int, ...]:
-    return tuple(round(10**power) for power in powers)
-
-
-SIZES = {
-    "quick": Sizes(
-        train_context=128,
-        batch=64,
-        steps=80,
-        layer_steps=300,
-        softmax_batch=32,
-        softmax_steps=60,
-        softmax_depths=(2, 5),
-        literal_contexts=(32, 64, 128, 256, 512),
-        literal_prompts=400,
-        softmax_contexts=(32, 64, 128, 256, 512),
-        softmax_prompts=100,
-        law_prompts=4000,
-        contexts=(32, 64, 128, 256, 1024, *_decades(4, 5, 6, 9)),
-        bayes_contexts=(32, 64, 128, 256, 1024, *_decades(4)),
-        bayes_prompts=500,
-        depths=(1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24),
-        depth_context=512,
-        map_contexts=(16, 32, 64, 128, 256),
-    ),
-    "laptop": Sizes(
-        train_context=512,
-        batch=128,
-        steps=600,
-        layer_steps=2000,
-        softmax_batch=64,
-        softmax_steps=300,
-        softmax_depths=(1, 2, 5, 8),
-        literal_contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096),
-        literal_prompts=2000,
-        softmax_contexts=(32, 64, 128, 256, 512, 1024, 2048),
-        softmax_prompts=500,
-        law_prompts=20_000,
-        contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096, *_decades(4, 5, 6, 7, 8, 9)),
-        bayes_contexts=(32, 64, 128, 256, 512, 1024, 2048, *_decades(4, 5, 6)),
-        bayes_prompts=10_000,
-        depths=(1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24),
-        depth_context=2048,
-        map_contexts=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
-    ),
-    "paper": Sizes(
-        train_context=1024,
-        batch=256,
-        steps=3000,
-        layer_steps=3000,
-        softmax_batch=256,
-        softmax_steps=3000,
-        softmax_depths=(1, 2, 3, 5, 8, 10, 15),
-        literal_contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096, 8192),
-        literal_prompts=2000,
-        softmax_contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096, 8192),
-        softmax_prompts=2000,
-        law_prompts=100_000,
-        contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, *_decades(4, 5, 6, 7, 8, 9)),
-        bayes_contexts=(32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, *_decades(5, 6)),
-        bayes_prompts=20_000,
-        depths=(*range(1, 17), 18, 20, 22, 24),
-        depth_context=8192,
-        map_contexts=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024),
-    ),
-}
 
 
 def fig2_data(plan: Plan) -> Data:
@@ -174,7 +64,7 @@ def fig2_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Table
 def _trained(runner: Cells, recipe: Recipe, law: Law) -> Arrays:
     return runner.compute(
         {"what": "train", "law": repr(law), **recipe.json()},
-        lambda rng: cells.trained(recipe, law, runner.plan.device, rng),
+        partial(cells.trained, recipe, law, runner.plan.device),
     )
 
 
@@ -196,9 +86,7 @@ def _measured(
         for L in sizes.softmax_contexts if softmax else sizes.literal_contexts:
             found = runner.compute(
                 {"what": "literal", **base, "L": L, "prompts": prompts},
-                lambda rng, r=recipe, w=at, L=L, n=prompts: cells.measured_literally(  # type: ignore[misc]
-                    r, w, law, L, n, runner.plan.device, rng
-                ),
+                partial(cells.measured_literally, recipe, at, law, L, prompts, runner.plan.device),
             )
             yield (recipe.model, recipe.depth, L, "literal", *_row(found))
         if recipe.model in ("SA", "CA"):
@@ -206,9 +94,7 @@ def _measured(
         for L in sizes.contexts:
             found = runner.compute(
                 {"what": "in law", **base, "L": L, "prompts": many},
-                lambda rng, r=recipe, w=at, L=L, n=many: cells.measured_in_law(  # type: ignore[misc]
-                    r, w, law, L, n, rng
-                ),
+                partial(cells.measured_in_law, recipe, at, law, L, many),
             )
             yield (recipe.model, recipe.depth, L, "in law", *_row(found))
 
@@ -223,7 +109,7 @@ def _limits(runner: Cells, weights: dict[Recipe, Arrays], law: Law) -> Iterator[
         if recipe.model in cells.LAYERS:
             found = runner.compute(
                 {"what": "limit", "law": repr(law), "of": recipe.json(), "tasks": 20_000},
-                lambda rng, r=recipe, w=at: cells.limit_of_layer(r, w, law, 20_000, rng),  # type: ignore[misc]
+                partial(cells.limit_of_layer, recipe, at, law, 20_000),
             )
             yield (recipe.model, recipe.depth, None, None, *_row(found)[:3], loss)
             continue
@@ -258,17 +144,9 @@ def _bayes_rule(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ..
     for L in sizes.bayes_contexts:
         found = runner.compute(
             {"what": "bayes rule", "law": repr(law), "L": L, "prompts": sizes.bayes_prompts},
-            lambda rng, L=L: _bayes_cell(law, L, sizes.bayes_prompts, rng),  # type: ignore[misc]
+            partial(cells.bayes_rule, law, DIM, L, sizes.bayes_prompts),
         )
         yield ("Bayes rule", None, L, *(float(x) for x in found["excess"]))
-
-
-def _bayes_cell(law: Law, L: int, prompts: int, rng: Any) -> Arrays:
-    import numpy as np
-
-    found = bayes_reference(law, dim=DIM, context=L, prompts=prompts, rng=rng)
-    half = cells.QUANTILE * found.bayes_error
-    return {"excess": np.array((found.bayes, found.bayes - half, found.bayes + half))}
 
 
 def _against_depth(
@@ -296,9 +174,7 @@ def _against_depth(
                     "alpha": step,
                     "prompts": sizes.law_prompts,
                 },
-                lambda rng, L=L, T=depth, a=step: cells.chain_risk(  # type: ignore[misc]
-                    law, DIM, L, T, a, None, sizes.law_prompts, rng
-                ),
+                partial(cells.chain_risk, law, DIM, L, depth, step, None, sizes.law_prompts),
             )
             yield ("simulated", depth, L, *_row(found))
     for model, depth, L, method, *numbers in measured:
@@ -363,8 +239,8 @@ def _setup(sizes: Sizes) -> str:
         f"{sizes.layer_steps} steps of {sizes.batch} prompts from Gaussian weights, rate 0.02 falling "
         f"to 0; LCA with {one.steps} steps of {one.batch}, rate {one.rate:.3g}; softmax CA with "
         f"{soft.steps} steps of {soft.batch}, rate {soft.rate:.3g}; both from α = -β = {cells.START}, "
-        "gradients clipped at 1, judged at the mean of the last half of the path. Every simulated "
-        "mean has a 99% interval by the central limit theorem, over "
+        "gradients clipped at 1, judged at the mean of the last half of the path; one run each. "
+        "Every simulated mean has a 99% interval by the central limit theorem, over "
         f"{sizes.literal_prompts} (softmax CA {sizes.softmax_prompts}) prompts for literal models "
         f"and {sizes.law_prompts} for those drawn in law. The exact means are enclosed in ball "
         f"arithmetic; the finite-context Bayes rule, which knows ζ, is averaged over "

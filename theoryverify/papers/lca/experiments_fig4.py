@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,8 @@ def normed_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Tab
                 "prompts": sizes.prompts,
                 "law": repr(law),
             },
-            lambda rng, T=depth: cells_fig4.rays(  # type: ignore[misc]
-                law, DIM, sizes.context, T, theta, sizes.prompts, plan.device, rng
+            partial(
+                cells_fig4.rays, law, DIM, sizes.context, depth, theta, sizes.prompts, plan.device
             ),
         )
         rays = mean_rays(theta, groups)
