@@ -108,7 +108,7 @@ class Search:
         claim = Claim(
             id,
             more.pop("place", f"{self.claim}, searched"),
-            more.pop("statement", self.statement),
+            more.pop("statement", _as_tex(self.statement)),
             hypotheses=self.kept(without),
             **more,
         )
@@ -121,6 +121,12 @@ class Search:
             mutate=False,
         )(self.judge)
         return claim
+
+
+def _as_tex(words: str) -> str:
+    """Plain words as the TeX that a claim's statement is."""
+    plain = words.replace("\\", "").replace("{", "(").replace("}", ")")
+    return rf"\text{{{plain}}}"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from theoryverify.claims.claim import Context
 from theoryverify.claims.counterexample import counterexample_source
 from theoryverify.claims.runner import run_here
 from theoryverify.claims.search import Found, Outcome, falsify
+from theoryverify.cli import main
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.laws import Discrete, TwoPoint
 from theoryverify.papers.lca.alpha_star import alpha_star
@@ -156,6 +157,20 @@ def test_directions_against_the_one_layer_formula(seed: int) -> None:
                 start = start + step * (low - high) / (2 * (low - 2 * mid + high))
     assert risk(start) == pytest.approx(exact, abs=1e-6)
     assert abs(stated - exact) > 1e-4
+
+
+def test_the_command_writes_where_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["falsify", "lca.4.1.excess", "--without", "isotropy"]) == 1
+    shown = capsys.readouterr().out
+    for words in ("counterexample: ", "refuted (certified)", "breaks      isotropy", "but holds"):
+        assert words in shown
+    written = tmp_path / "out" / "falsify" / "found_lca_4_1_excess.py"
+    assert "DIRECTIONS.statement_claim(" in written.read_text("utf-8")
+    assert main(["falsify", "lca.4.1.excess", "--budget", "20"]) == 0
+    assert "nothing found: 20 cases looked at" in capsys.readouterr().out
 
 
 def test_isotropic_directions_obey_the_formula_exactly() -> None:
