@@ -1,7 +1,7 @@
 # Two commands: `make verify` and `make test`. Both make .venv once, from pinned versions.
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= test,simulate,figures
+EXTRAS ?= test,simulate,figures,data
 BIN    := $(VENV)/bin
 
 .PHONY: verify test lint bench clean

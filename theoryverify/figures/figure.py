@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from theoryverify.claims.claim import Context
 from theoryverify.errors import InputError
 from theoryverify.figures.table import Table
+from theoryverify.seeds import named_rng
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,7 @@ class Plan:
 
     def rng(self, name: str) -> np.random.Generator:
         """Randomness that depends on the seed and a name alone."""
-        return Context(seed=self.seed, name=name).rng()
+        return named_rng(self.seed, name)
 
     def choose(self, quick: Choice, laptop: Choice, paper: Choice) -> Choice:
         """The value for this plan's preset."""

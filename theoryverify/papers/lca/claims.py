@@ -19,6 +19,7 @@ from theoryverify.papers.lca import (
     claims_setting,
     claims_simulated,
     claims_stack,
+    claims_table1,
     claims_two,
     claims_uniqueness,
     claims_uniqueness_more,
@@ -42,4 +43,5 @@ claims: list[Claim] = [
     *claims_finite.claims,
     *claims_simulated.claims,
     *claims_figures.claims,
+    *claims_table1.claims,
 ]

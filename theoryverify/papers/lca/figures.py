@@ -9,6 +9,7 @@ from theoryverify.papers.lca.figures_fig2 import FIG2
 from theoryverify.papers.lca.figures_fig4 import FIG4
 from theoryverify.papers.lca.figures_limits import LIMITS
 from theoryverify.papers.lca.figures_stationary import STATIONARY
+from theoryverify.papers.lca.figures_table1 import AVMNIST, TABLE1
 from theoryverify.papers.lca.figures_training_time import TRAINING_TIME
 
-figures = (FIG2, FIG4, ALPHA_STAR, TRAINING_TIME, STATIONARY, LIMITS, APPENDIX_B)
+figures = (FIG2, FIG4, ALPHA_STAR, TRAINING_TIME, STATIONARY, LIMITS, APPENDIX_B, TABLE1, AVMNIST)
