@@ -168,9 +168,10 @@ def _depth(axis: Axes, tables: Mapping[str, Table]) -> None:
         axis.plot(exact.numbers("T"), exact.numbers("excess"), **look.line(), linewidth=1.0)
         simulated = table.where(kind="simulated", L=L)
         _points(axis, simulated, "T", look)
+        beside = 10 if experiments.SHORT == L else 20
         axis.annotate(
             rf"$L_{{\mathrm{{te}}}}={L}$",
-            (10, float(np.interp(10, simulated.numbers("T"), simulated.numbers("excess")))),
+            (beside, float(np.interp(beside, simulated.numbers("T"), simulated.numbers("excess")))),
             (0, -5),
             textcoords="offset points",
             ha="center",
