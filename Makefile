@@ -4,7 +4,7 @@ VENV   ?= .venv
 EXTRAS ?= test,simulate,figures,data
 BIN    := $(VENV)/bin
 
-.PHONY: verify test lint bench clean
+.PHONY: verify test lint docs bench clean
 
 verify: $(VENV)/.ready
 	$(BIN)/theoryverify check lca --preset quick --report report --html report
@@ -18,6 +18,10 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.ready  # the site, in site/; with the standing that the last `make verify` found
+	$(BIN)/pip install -q -c constraints.txt -e ".[docs]"
+	$(BIN)/mkdocs build --quiet --strict
+
 bench: $(VENV)/.ready
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
@@ -30,4 +34,4 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) report build dist *.egg-info
+	rm -rf $(VENV) site report build dist *.egg-info

@@ -219,6 +219,35 @@ OWN: tuple[Reference, ...] = (
         rungs=(SIMULATED,),
     ),
     Reference(
+        "waudbysmith2024estimating",
+        "article",
+        {
+            "author": "Waudby-Smith, Ian and Ramdas, Aaditya",
+            "title": "Estimating Means of Bounded Random Variables by Betting",
+            "journal": "Journal of the Royal Statistical Society Series B",
+            "volume": "86",
+            "number": "1",
+            "pages": "1--27",
+            "year": "2024",
+        },
+        "confidence sequences of bounded draws",
+        rungs=(SIMULATED,),
+    ),
+    Reference(
+        "wang2023catoni",
+        "article",
+        {
+            "author": "Wang, Hongjian and Ramdas, Aaditya",
+            "title": "{Catoni}-Style Confidence Sequences for Heavy-Tailed Mean Estimation",
+            "journal": "Stochastic Processes and their Applications",
+            "volume": "163",
+            "pages": "168--202",
+            "year": "2023",
+        },
+        "confidence sequences of draws with a bounded variance",
+        rungs=(SIMULATED,),
+    ),
+    Reference(
         "darling1967confidence",
         "article",
         {

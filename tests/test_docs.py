@@ -1,0 +1,95 @@
+"""The site: its menu, the pages generated from a run, and what they escape."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.report import samples
+from theoryverify.claims.claim import Claim
+from theoryverify.claims.discovery import papers
+from theoryverify.claims.ladder import CERTIFIED
+from theoryverify.claims.paper import Paper
+from theoryverify.claims.registry import own_claims
+from theoryverify.claims.results import Report
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def pages() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("paper_pages", ROOT / "docs" / "paper_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_menu_names_pages_that_exist() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r"([\w/.-]+\.(?:md|css))", text))
+    written = {
+        str(path.relative_to(ROOT / "docs"))
+        for path in (ROOT / "docs").rglob("*.md")
+        if "examples" not in path.parts
+    }
+    assert {name for name in named if name.endswith(".md")} == written
+    assert all((ROOT / "docs" / name).exists() for name in named)
+
+
+def test_every_name_of_the_reference_exists() -> None:
+    names = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
+    assert len(names) > 15
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        parent = importlib.import_module(module)
+        assert hasattr(parent, attribute) or importlib.import_module(name), name
+
+
+def test_a_page_lists_every_statement_with_its_standing(pages: ModuleType) -> None:
+    paper = papers()["mamba"]
+    name = next(claim.id for claim in own_claims(paper).values() if claim.checks)
+    result = samples.claim(name, samples.check(name, rung=CERTIFIED))
+    text = pages.paper_page(paper, Report((result,), "quick", 4, {"theoryverify": "9"}))
+    headings = re.findall(r"^## (.*)$", text, re.M)
+    assert headings == list(own_claims(paper))
+    assert "preset quick, seed 4, theoryverify 9" in text
+    assert text.count("✓ holds") == 1
+    assert "[ ] certified given" in text
+    for claim in own_claims(paper).values():
+        if claim.not_checked:
+            assert "not checked: " in text
+    assert "No run is at hand" in pages.paper_page(paper, None)
+    for line in text.splitlines():
+        if line.startswith("<p>"):
+            ET.fromstring(line.replace("<br>", "<br/>"))
+
+
+def test_a_page_escapes_what_comes_from_a_paper(pages: ModuleType) -> None:
+    claim = Claim(
+        "toy.A",
+        samples.HOSTILE,
+        samples.HOSTILE,
+        title=samples.HOSTILE,
+        not_checked=samples.HOSTILE,
+    )
+    text = pages.paper_page(Paper("toy", samples.HOSTILE, samples.HOSTILE, claims=(claim,)), None)
+    assert not re.search(r"<(script|img|style)", text)
+
+
+def test_the_report_of_a_run_is_found(
+    pages: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.json"
+    monkeypatch.setenv("THEORYVERIFY_REPORT", str(path))
+    assert pages.stored_report() is None
+    path.write_text(json.dumps(samples.plain().to_json()), encoding="utf-8")
+    assert pages.stored_report().preset == "quick"
