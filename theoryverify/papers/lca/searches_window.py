@@ -35,18 +35,34 @@ def _atoms(law: Law) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     return points, weights / weights.sum()
 
 
-def window_margin(case: Point) -> float:
-    """``(E[wv]E[w] - E[v]E[w²])/(E[|wv|]E[w] + E[|v|]E[w²])`` at ``t = 2/Z̄``, its sign reversed.
+def scaled_pairs(case: Point, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``I(t)/Ī(t)``: the mean over pairs of ``(z-z')² zz' P(1-tz,1-tz')`` over that of its size.
 
-    ``F_T'`` has the opposite sign there; by the claim ``lca.uniqueness`` a stationary point lies in
-    the window exactly if ``F_T'(-2/Z̄) < 0``.
+    ``P = h_{T-1} Σ_j (xy)^j h_{T-2-j}`` as a sum, since its closed form cancels.
     """
     z, share = _atoms(case.law)
-    x = 1 - 2 / z.max() * z
-    w, v = 1 - x**case.depth, x ** (case.depth - 1) * (1 - x)
-    left, right = share @ (w * v) * (share @ w), share @ v * (share @ w**2)
-    size = share @ abs(w * v) * (share @ abs(w)) + share @ abs(v) * (share @ w**2)
-    return float((left - right) / size) if size else float("nan")
+    first, second = np.triu_indices(len(z), 1)
+    weight = share[first] * share[second] * (z[first] - z[second]) ** 2 * z[first] * z[second]
+    x, y = 1 - t[:, None] * z[first], 1 - t[:, None] * z[second]
+    sums = [np.ones_like(x)]
+    for n in range(1, case.depth):
+        sums.append(x**n + y * sums[-1])
+    kernel = np.zeros_like(x)
+    for h in sums[: case.depth - 1]:  # Horner in xy: B_{T+1} = h_{T-1} + xy B_T
+        kernel = h + x * y * kernel
+    kernel *= sums[case.depth - 1]
+    scaled: npt.NDArray[np.float64] = (kernel @ weight) / (abs(kernel) @ weight)
+    return scaled
+
+
+def window_margin(case: Point) -> float:
+    """Minus ``I/Ī`` at ``t = 2/Z̄``.
+
+    ``F_T'`` has the sign of I there; by the claim ``lca.uniqueness`` a stationary point lies in the
+    window exactly if that is negative. Scaled, it does not fade as a law comes near a point mass.
+    """
+    z, _ = _atoms(case.law)
+    return -float(scaled_pairs(case, np.array([2 / z.max()]))[0])
 
 
 def window_holds_one(stated: int, case: Point, examination: Examination) -> Evidence:
@@ -86,26 +102,6 @@ WINDOW = Search(
 # -- odd T on the whole line --------------------------------------------------------------------
 
 _GRID = 600
-
-
-def scaled_pairs(case: Point, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``I(t)/Ī(t)``: the mean over pairs of ``(z-z')² zz' P(1-tz,1-tz')`` over that of its size.
-
-    ``P = h_{T-1} Σ_j (xy)^j h_{T-2-j}`` as a sum, since its closed form cancels.
-    """
-    z, share = _atoms(case.law)
-    first, second = np.triu_indices(len(z), 1)
-    weight = share[first] * share[second] * (z[first] - z[second]) ** 2 * z[first] * z[second]
-    x, y = 1 - t[:, None] * z[first], 1 - t[:, None] * z[second]
-    sums = [np.ones_like(x)]
-    for n in range(1, case.depth):
-        sums.append(x**n + y * sums[-1])
-    kernel = np.zeros_like(x)
-    for h in sums[: case.depth - 1]:  # Horner in xy: B_{T+1} = h_{T-1} + xy B_T
-        kernel = h + x * y * kernel
-    kernel *= sums[case.depth - 1]
-    scaled: npt.NDArray[np.float64] = (kernel @ weight) / (abs(kernel) @ weight)
-    return scaled
 
 
 def turns_margin(case: Point) -> float:
