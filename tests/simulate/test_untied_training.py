@@ -104,3 +104,11 @@ def test_bad_input(changes, words: str) -> None:
 def test_a_diverged_run_is_no_result() -> None:
     with pytest.raises(FloatingPointError):
         run("scalar", 0, rate=1e6)
+
+
+def test_adam() -> None:
+    found = run("full", 1, optimizer="adam", rate=1e-3, steps=1)
+    # Adam's first step is the rate times the sign of the gradient.
+    assert np.abs(found.observed["alpha"][1] - 0.1) == pytest.approx(np.full(2, 1e-3), rel=1e-3)
+    with pytest.raises(InputError, match="'rmsprop' is unknown"):
+        run("full", 1, optimizer="rmsprop")

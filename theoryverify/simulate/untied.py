@@ -10,12 +10,13 @@ the mean of the sampled loss's and less noise. ζ = 1: the loss is proportional 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryverify.errors import InputError
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer
 from theoryverify.simulate.exact_law import sample_factor
@@ -86,11 +87,12 @@ def train_untied(
     steps: int,
     batch: int,
     rate: float,
+    optimizer: Literal["sgd", "adam"] = "sgd",
     noted: int = 20,
     rng: np.random.Generator | int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Run:
-    """Plain gradient descent on fresh prompts; the weights are changed.
+    """Plain gradient descent, or Adam, on fresh prompts; the weights are changed.
 
     It runs on :func:`theoryverify.simulate.loop.fit`. One number is drawn from ``rng``; the prompts
     of a step are a function of it and of the step.
@@ -105,6 +107,8 @@ def train_untied(
         Step size for the *traces*. The gradient in ``W = αI`` is ``∂ℓ/∂α`` spread over the diagonal,
         ``∂ℓ/∂W = (∂ℓ/∂α) I/d``, so the step for diagonals and matrices is ``d`` times the rate and
         the traces of all three kinds move alike: ``rate · steps`` is the time of the gradient flow.
+        Adam, which does not see the size of a gradient, takes the rate as it is.
+    optimizer : {"sgd", "adam"}
     noted : int
         About how often the traces are noted.
     folder : path, optional
@@ -129,8 +133,11 @@ def train_untied(
     sizes = {"steps": steps, "batch": batch, "context": context, "noted": noted}
     for name, value in sizes.items():
         positive_integer(value, name)
-    Optimizer("sgd", rate)  # refuses a bad rate by the number that the caller gave
-    pace = rate * (1 if weights.kind == "scalar" else weights.d)
+    if optimizer not in ("sgd", "adam"):
+        raise InputError(f"optimizer {optimizer!r} is unknown; choose 'sgd' or 'adam'")
+    settings = Optimizer(optimizer, rate, clip=None)  # refuses a bad rate by the caller's number
+    if optimizer == "sgd" and weights.kind != "scalar":
+        settings = replace(settings, rate=rate * weights.d)
 
     def drawn(_: int, generator: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         found = sample_moments(law, weights.d, context, batch, rng=generator)
@@ -145,7 +152,7 @@ def train_untied(
         drawn,
         mean_excess,
         steps=steps,
-        optimizer=Optimizer("sgd", pace, clip=None),
+        optimizer=settings,
         seed=int(np.random.default_rng(rng).integers(2**62)),
         observe=traces,
         observe_every=max(1, steps // noted),
