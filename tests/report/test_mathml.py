@@ -57,6 +57,15 @@ def test_sized_braces_and_argmin() -> None:
     assert text(r"\arg\min_x") == "argminx"
 
 
+def test_operators_of_several_words_are_upright() -> None:
+    tree = parsed(r"\operatorname{ess\,inf}\|m\| < \operatorname*{ess sup}\|m\|")
+    letters = [node for node in tree.iter("mi") if node.text and node.text in "essinfup"]
+    assert "".join(node.text or "" for node in letters) == "essinfesssup"
+    assert {node.get("mathvariant") for node in letters} == {"normal"}
+    assert text(r"\operatorname{tr}A") == "trA"
+    assert all((node.text or "").strip() for node in tree.iter("mo"))
+
+
 def test_less_than_and_ampersand_stay_text() -> None:
     assert text(r"\text{a < b \& c}").replace("\u00a0", " ").startswith("a < b")
     assert "<b" not in str(formula(r"\text{a <b> c}").html).replace("</", "")

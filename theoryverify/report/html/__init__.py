@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from theoryverify.claims.results import Report
+from theoryverify.report.commands import rerun
 from theoryverify.report.text import clean
 
 NAME = "index.html"
@@ -59,6 +60,7 @@ def page(report: Report) -> str:
         "in_margin": in_margin,
         "interval_plot": interval_plot,
         "refuted_controls": view.refuted_controls,
+        "rerun": rerun,
     }
     return clean(environment.get_template("page.html.j2").render(names))
 

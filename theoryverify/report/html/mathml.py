@@ -42,6 +42,7 @@ _ENTITY = re.compile(r"&#x([0-9A-Fa-f]{1,6});")
 _UNKNOWN = re.compile(r"\\(?:[A-Za-z]+|[{}])")
 _SIZED_BRACES = re.compile(r"\\[bB]igg?[lr]?\s*(?=\\[{}])")
 _SPELLINGS = {r"\arg": r"\operatorname{arg}", r"\argmin": r"\operatorname{argmin}"}
+_OPERATOR = re.compile(r"\\operatorname(\*?)\{([^{}]*)\}")
 _LONGEST = 20_000
 _INVISIBLE = dict.fromkeys([*range(0x20), 0x7F, *range(0xFDD0, 0xFDF0), 0xFFFE, 0xFFFF], " ")
 
@@ -82,7 +83,16 @@ class _NotConverted(Exception):
 def _prepared(tex: str) -> str:
     """Spellings that the converter does not know, in ones that it does."""
     tex = _SIZED_BRACES.sub("", tex)  # a browser stretches braces by itself
+    tex = _OPERATOR.sub(_operator, tex)
     return re.sub(r"\\[A-Za-z]+", lambda m: _SPELLINGS.get(m[0], m[0]), tex)
+
+
+def _operator(match: re.Match[str]) -> str:
+    """An operator of several words, ``ess inf``, or with a star, in upright letters."""
+    words = [word for word in re.split(r"\\[,;: ]|[\s~]+", match[2]) if word]
+    if not match[1] and len(words) == 1:
+        return match[0]
+    return r"\,".join(rf"\mathrm{{{word}}}" for word in words) + r"\,"
 
 
 def _converted(tex: str, display: bool) -> ET.Element:
