@@ -31,7 +31,8 @@ def _depth(text: str) -> int:
 def _link(text: str) -> str:
     from theoryverify.exact.links import link
 
-    link(text)  # refused here, with its own message, if it is none
+    if link(text).constant:  # what is no link is refused with a message of its own
+        raise InputError(f"the link {text[:60]!r} is constant: it has no exponents")
     return text
 
 
@@ -180,7 +181,7 @@ def placed(claim: Claim, given: Mapping[str, str]) -> Placed:
 def _cannot(claim: Claim, given: Mapping[str, str]) -> str:
     needs = [set(c.at.needs) for c in claim.checks if c.at and set(given) <= set(c.at.accepts)]
     missing = [sorted(names - set(given)) for names in needs if names - set(given)]
-    if missing:
+    if missing and len(missing) == len(needs):
         return f"claim {claim.id} also needs {_options(min(missing, key=len))} beside {_options(given)}"
     shown = ", ".join(f"--{name} {text}" for name, text in given.items())
     kinds = {_options(check.at.accepts) for check in claim.checks if check.at}

@@ -64,7 +64,7 @@ def _shallow(case: object) -> str | None:
     if not isinstance(case, Point):
         return None
     if case.depth < 2:
-        return f"T = {case.depth}: at T = 1 the loss does not depend on β"
+        return f"T = {case.depth}: the loss does not depend on β there"
     try:
         bound = depth_bound(case.law, case.start)
     except InputError as error:
@@ -81,6 +81,20 @@ LARGE_DEPTH = Hypothesis("large depth", r"T\ge T'(\beta_0),\ T\ge2", _shallow)
 
 def _with_rational_moments(law: Law) -> Law | None:
     return law if all(law.moment(order) is not None for order in range(1, 6)) else None
+
+
+def _covered(law: Law, depth: int = 2) -> Law:
+    if not 2 <= depth <= MAX_DEPTH:
+        raise InputError(f"depth = {depth} is out of range here; it must be from 2 to {MAX_DEPTH}")
+    return law
+
+
+def _two_atoms(law: Law, depth: int | None = None) -> Law:
+    if not isinstance(law, TwoPoint):
+        raise InputError(
+            f"{law} is not a law of two atoms; write two-point(LOW,HIGH,WEIGHT_OF_LOW)"
+        )
+    return law
 
 
 def _start(law: Law, depth: int | None = None, beta0: Fraction | None = None) -> Law | Point | None:
@@ -131,11 +145,7 @@ MOMENTS_DEPTH = At(
     needs=("law",),
     takes=("depth",),
 )
-TWO_ATOMS = At(
-    lambda law, depth=None: law if isinstance(law, TwoPoint) else None,
-    needs=("law",),
-    takes=("depth",),
-)
+TWO_ATOMS = At(_two_atoms, needs=("law",), takes=("depth",))
 START = At(_start, needs=("law",), takes=("depth", "beta0"), facts=_window_facts)
 START_ONLY = At(
     lambda law, beta0=None: law if beta0 is None else Start(law, beta0),
@@ -143,8 +153,4 @@ START_ONLY = At(
     takes=("beta0",),
     facts=_start_facts,
 )
-SOME_DEPTHS = At(
-    lambda law, depth=2: law if 2 <= depth <= MAX_DEPTH else None,
-    needs=("law",),
-    takes=("depth",),
-)
+SOME_DEPTHS = At(_covered, needs=("law",), takes=("depth",))
