@@ -76,6 +76,9 @@ def sleeps(configuration, rng):
 def threads(configuration, rng):
     return {"threads": int(os.environ["OMP_NUM_THREADS"]), "pid": os.getpid()}
 
+def scaled(configuration, rng, scale, names):
+    return {"x": rng.standard_normal(4) * scale, "n": configuration["n"] + len(names)}
+
 def log(configuration):
     pathlib.Path(configuration["folder"], f"log-{configuration['n']}").open("a").write("x")
 '''
@@ -138,6 +141,13 @@ def test_one_worker_and_four_give_the_same_bytes(toys: Any, tmp_path: Path) -> N
     assert some["n=5"]["x"].tobytes() == found["n=5"]["x"].tobytes()
     other = sweep("toy", cells, toys.draw, store=Store(tmp_path / "s"), seed=1, show=False)
     assert not np.array_equal(other["n=5"]["x"], found["n=5"]["x"])
+
+
+def test_arguments_are_sent_and_are_no_part_of_the_address(toys: Any, tmp_path: Path) -> None:
+    store, plain = Store(tmp_path / "store"), grid(tmp_path, 3)
+    cells = [replace(cell, arguments=(np.array(1.5), {"a"} - {"a"})) for cell in plain]
+    assert_right(sweep("toy", cells, toys.scaled, store=store, show=False), cells)
+    assert missing("toy", plain, toys.scaled, store=store) == []
 
 
 def test_workers_run_one_thread(toys: Any, tmp_path: Path) -> None:
@@ -311,7 +321,7 @@ class FakePool:
         self._queues: list[list[Running]] = [[] for _ in range(workers)]
 
     def submit(self, task: Task) -> Any:
-        self.tasks.append(tuple(name for name, _ in task.cells))
+        self.tasks.append(tuple(name for name, *_ in task.cells))
         queue = min(self._queues, key=len)
         queue.append(Running(task))
         self.most = max(self.most, sum(map(len, self._queues)))
@@ -319,7 +329,7 @@ class FakePool:
 
     def wait(self, running: Collection[Any]) -> Collection[Any]:
         queue = max(self._queues, key=len)
-        if any(name in self._deadly for name, _ in queue[0].task.cells):
+        if any(name in self._deadly for name, *_ in queue[0].task.cells):
             done = list(queue)
             queue.clear()
             for one in done:
@@ -330,7 +340,7 @@ class FakePool:
     def result(self, done: Any) -> list[Outcome]:
         if done.lost:
             raise Lost("gone")
-        return [Outcome(name, {"x": np.zeros(1)}, self._seconds) for name, _ in done.task.cells]
+        return [Outcome(name, {"x": np.zeros(1)}, self._seconds) for name, *_ in done.task.cells]
 
 
 def driven(toys: Any, tmp_path: Path, pool: FakePool, count: int) -> _Sweep:
@@ -361,7 +371,7 @@ def test_the_deadly_cells_and_no_others_are_given_up(toys: Any, tmp_path: Path) 
 
 def test_a_worker_refuses_other_code(toys: Any, tmp_path: Path) -> None:
     code = ("toys_of_sweep",)
-    task = Task("toy", 0, "toys_of_sweep:draw", code, identity(code), (("a", {}),))
+    task = Task("toy", 0, "toys_of_sweep:draw", code, identity(code), (("a", {}, ()),))
     (outcome,) = run(task)
     assert outcome.error.startswith("KeyError")
     with pytest.raises(pools.OtherCode, match=r"runs theoryverify .* started with 0\.0 \(code x\)"):

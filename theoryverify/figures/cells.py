@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from theoryverify.simulate.batches import Function
     from theoryverify.simulate.sealed import JSON
     from theoryverify.simulate.store import Arrays, Store
+
+
+Work = tuple[Mapping[str, "JSON"], Callable[[np.random.Generator], "Arrays"]]
+"""A cell's configuration and its function: what :meth:`Cells.compute` is given."""
+_CALL = "theoryverify.figures.cells:call"
+
+
+def call(
+    configuration: Mapping[str, JSON],
+    rng: np.random.Generator,
+    function: Callable[[np.random.Generator], Arrays],
+) -> Arrays:
+    """A cell whose function was sent with it."""
+    return function(rng)
 
 
 @dataclass
@@ -61,19 +75,40 @@ class Cells:
         ``rng`` depends on the plan's seed, the figure's name and the configuration alone, so a result
         depends neither on the other cells nor on their order.
         """
-        text = json.dumps(configuration, sort_keys=True)
+        text, settings = self._cell(configuration)
         rng = self.plan.rng(f"{self.name} {text}")
         self.done += 1
         if self._store is None:
             return function(rng)
-        whole: dict[str, JSON] = {
-            "figure": self.name,
-            "seed": self.plan.seed,
-            "device": self.plan.device,
-            "cell": configuration,
-        }
+        from theoryverify.simulate.sweep import address_of, modules_of
+
         return self._store.compute(
-            whole, lambda: self._reported(text, function, rng), code=self.code
+            address_of(self.name, _CALL, self.plan.seed, text, settings),
+            lambda: self._reported(text, function, rng),
+            code=modules_of(_CALL, self.code),
+        )
+
+    def ahead(self, cells: Sequence[Work]) -> None:
+        """Compute cells at the same time, on the processes or machines of the plan.
+
+        Afterwards :meth:`compute` finds each in the store. For a plan with one process and no cluster
+        this does nothing, and each cell is computed when it is asked for.
+
+        Parameters
+        ----------
+        cells : sequence of (mapping, callable)
+            What :meth:`compute` will be asked; the functions must be such that they can be sent to
+            other processes (partials of functions at the top of a module, not closures).
+        """
+        if self._store is None or (self.plan.jobs == 1 and self.plan.cluster is None):
+            return
+        self._sweep(
+            _CALL,
+            {
+                text: (settings, (function,))
+                for configuration, function in cells
+                for text, settings in [self._cell(configuration)]
+            },
         )
 
     def grid(
@@ -94,20 +129,31 @@ class Cells:
         list of dict of str to ndarray
             In the order of ``configurations``. They do not depend on where they were computed.
         """
-        cells = {
-            json.dumps(c, sort_keys=True): {**c, "device": self.plan.device} for c in configurations
-        }
+        cells = dict(map(self._cell, configurations))
         if self._store is None:
             found = {}
             for name, settings in cells.items():
                 arrays = function(settings, self.plan.rng(f"{self.name} {name}"))
                 found[name] = {key: np.asarray(value) for key, value in arrays.items()}
             return list(found.values())
+        return self._sweep(function, {name: (settings, ()) for name, settings in cells.items()})
+
+    def _cell(self, configuration: Mapping[str, JSON]) -> tuple[str, dict[str, JSON]]:
+        """A cell's name, which seeds it, and all that decides it."""
+        name = json.dumps(configuration, sort_keys=True)
+        return name, {**configuration, "device": self.plan.device}
+
+    def _sweep(
+        self,
+        function: Function | str,
+        cells: Mapping[str, tuple[dict[str, JSON], tuple[Any, ...]]],
+    ) -> list[Arrays]:
         from theoryverify.simulate.sweep import Cell, sweep
 
+        assert self._store is not None
         found = sweep(
             self.name,
-            [Cell(name, settings) for name, settings in cells.items()],
+            [Cell(name, settings, more) for name, (settings, more) in cells.items()],
             function,
             store=self._store,
             seed=self.plan.seed,

@@ -29,7 +29,8 @@ ONE_THREAD = dict.fromkeys(
 )
 """For the environment of a worker, before it imports anything."""
 
-Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, npt.ArrayLike]]
+Function = Callable[..., Mapping[str, npt.ArrayLike]]
+"""``function(configuration, rng, *arguments)``."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Task:
     identity : str
         What :func:`identity` must give where the task runs.
     cells : tuple
-        Names and configurations.
+        Names, configurations, and more arguments.
     """
 
     experiment: str
@@ -55,7 +56,7 @@ class Task:
     function: str
     code: tuple[str, ...]
     identity: str
-    cells: tuple[tuple[str, dict[str, Any]], ...]
+    cells: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,15 @@ def run(task: Task) -> list[Outcome]:
     function = find(task.function)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    return [_outcome(task, function, name, settings) for name, settings in task.cells]
+    return [_outcome(task, function, *cell) for cell in task.cells]
 
 
-def _outcome(task: Task, function: Function, name: str, settings: dict[str, Any]) -> Outcome:
+def _outcome(
+    task: Task, function: Function, name: str, settings: dict[str, Any], more: tuple[Any, ...]
+) -> Outcome:
     start = time.perf_counter()
     try:
-        found = function(settings, cell_rng(task.experiment, task.seed, name))
+        found = function(settings, cell_rng(task.experiment, task.seed, name), *more)
         arrays = {key: np.asarray(value) for key, value in found.items()}
         return Outcome(name, arrays, time.perf_counter() - start)
     except Exception as error:

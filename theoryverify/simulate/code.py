@@ -25,6 +25,7 @@ MACHINERY = frozenset(
         "theoryverify.files",
         "theoryverify.progress",
         "theoryverify.figures",
+        "theoryverify.figures.cells",
         "theoryverify.figures.figure",
         "theoryverify.figures.table",
         "theoryverify.simulate.batches",

@@ -20,6 +20,7 @@ from theoryverify.errors import InputError, SweepFailed
 from theoryverify.exact.rationals import positive_integer
 from theoryverify.progress import Progress
 from theoryverify.simulate.batches import Function, Outcome, Task, find, identity
+from theoryverify.simulate.code import MACHINERY
 from theoryverify.simulate.pools import Lost, Pool, cluster, processes
 from theoryverify.simulate.sealed import JSON, plain
 from theoryverify.simulate.store import Arrays, Store
@@ -40,11 +41,15 @@ class Cell:
     name : str
         Of its own within the experiment; it seeds the cell's generator.
     configuration : mapping
-        Plain JSON: all that the function is told.
+        Plain JSON: what decides the result.
+    arguments : tuple
+        More of what the function is given, such as arrays that the configuration already decides:
+        they are sent to the worker, and are no part of the address.
     """
 
     name: str
     configuration: Mapping[str, JSON]
+    arguments: tuple[Any, ...] = ()
 
 
 def sweep(
@@ -67,8 +72,8 @@ def sweep(
         Its name, part of every address in the store and of every seed.
     cells : sequence of Cell
     function : callable or str
-        ``function(configuration, rng) -> {name: array}``, at the top of a module that workers can
-        import (or ``"package.module:name"``). It depends on nothing but its arguments.
+        ``function(configuration, rng, *arguments) -> {name: array}``, at the top of a module that
+        workers can import (or ``"package.module:name"``). It depends on nothing else.
     store : Store
         Results are written there one by one as they arrive. Two sweeps may share it.
     seed : int
@@ -139,10 +144,31 @@ def missing(
     return [name for name in run.waiting if run.get(name) is None]
 
 
+def address_of(
+    experiment: str, function: str, seed: int, cell: str, configuration: Mapping[str, JSON]
+) -> dict[str, JSON]:
+    """The configuration under which a cell is stored."""
+    return {
+        "experiment": experiment,
+        "function": function,
+        "seed": seed,
+        "cell": cell,
+        "configuration": configuration,
+    }
+
+
+def modules_of(function: str, code: Sequence[str]) -> tuple[str, ...]:
+    """The modules under which a cell is stored: the function's, the seeds', and those given."""
+    module = function.partition(":")[0]
+    kept = () if module in MACHINERY else (module,)
+    return (*kept, "theoryverify.seeds", *code)
+
+
 @dataclass
 class _Sweep:
     experiment: str
     cells: dict[str, dict[str, Any]]
+    arguments: dict[str, tuple[Any, ...]]
     function: str
     store: Store
     seed: int
@@ -173,19 +199,14 @@ class _Sweep:
             if cell.name in settings:
                 raise InputError(f"two cells of {experiment} are called {cell.name!r}")
             settings[cell.name] = plain(cell.configuration, f"cell {cell.name!r}")
-        modules = (name.partition(":")[0], "theoryverify.seeds", *code)
-        return cls(experiment, settings, name, store, seed, modules, deque(settings))
+        more = {cell.name: cell.arguments for cell in cells}
+        modules = modules_of(name, code)
+        return cls(experiment, settings, more, name, store, seed, modules, deque(settings))
 
     # -- the store ------------------------------------------------------------------------------
 
     def _address(self, name: str) -> dict[str, JSON]:
-        return {
-            "experiment": self.experiment,
-            "function": self.function,
-            "seed": self.seed,
-            "cell": name,
-            "configuration": self.cells[name],
-        }
+        return address_of(self.experiment, self.function, self.seed, name, self.cells[name])
 
     def get(self, name: str) -> Arrays | None:
         return self.store.get(self._address(name), code=self.code)
@@ -209,7 +230,7 @@ class _Sweep:
         while self.waiting or self._suspects or running:
             while self._may_start(len(running), pool.workers):
                 names = self._batch(pool.workers)
-                cells = tuple((name, self.cells[name]) for name in names)
+                cells = tuple((name, self.cells[name], self.arguments[name]) for name in names)
                 task = Task(self.experiment, self.seed, self.function, self.code, stamp, cells)
                 running[pool.submit(task)] = names
             for done in pool.wait(list(running)):

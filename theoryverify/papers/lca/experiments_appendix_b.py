@@ -14,7 +14,7 @@ import numpy as np
 
 from theoryverify.exact.laws import Law
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells
+from theoryverify.figures.cells import Cells, Work
 from theoryverify.models.ablations import ARMS, state
 from theoryverify.papers.lca import cells_appendix_b as cells
 from theoryverify.papers.lca.cells_appendix_b import Recipe
@@ -105,8 +105,23 @@ def appendix_b_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str,
     }
 
 
+def _search(sizes: Sizes, law: Law, arm: str, depth: int) -> Work:
+    return (
+        {
+            "what": "best",
+            "arm": arm,
+            "T": depth,
+            "grid": sizes.grid,
+            "starts": sizes.starts,
+            "law": repr(law),
+        },
+        partial(cells.best_scalars, arm, law, depth, sizes.grid, sizes.starts),
+    )
+
+
 def _best(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
     """The least excess at L = ∞ over the two scalars of each arm."""
+    runner.ahead([_search(sizes, law, arm, T) for arm in list(ARMS)[1:] for T in sizes.depths])
     for depth in sizes.depths:
         if depth == 1:  # β does nothing there
             found = excess_loss(law, "5/19", depth=1, digits=12)
@@ -116,29 +131,27 @@ def _best(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
         yield ("full", depth, float(exact.alpha), float(exact.beta), float(exact.loss))
     for arm in list(ARMS)[1:]:
         for depth in sizes.depths:
-            at = runner.compute(
-                {
-                    "what": "best",
-                    "arm": arm,
-                    "T": depth,
-                    "grid": sizes.grid,
-                    "starts": sizes.starts,
-                    "law": repr(law),
-                },
-                partial(cells.best_scalars, arm, law, depth, sizes.grid, sizes.starts),
-            )
+            at = runner.compute(*_search(sizes, law, arm, depth))
             yield (arm, depth, *(float(at[name]) for name in ("alpha", "beta", "excess")))
 
 
+def _training(runner: Cells, sizes: Sizes, law: Law, arm: str, depth: int) -> Work:
+    recipe = sizes.recipe(arm, depth)
+    return (
+        {"what": "train", "law": repr(law), "of": recipe.json()},
+        partial(cells.trained, recipe, law, runner.plan.device),
+    )
+
+
 def _trained(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
+    runner.ahead(
+        [_training(runner, sizes, law, arm, T) for arm in ARMS for T in sizes.trained_depths]
+    )
     for arm in ARMS:
         for depth in sizes.trained_depths:
             recipe = sizes.recipe(arm, depth)
             base: dict[str, Any] = {"law": repr(law), "of": recipe.json()}
-            at = runner.compute(
-                {"what": "train", **base},
-                partial(cells.trained, recipe, law, runner.plan.device),
-            )
+            at = runner.compute(*_training(runner, sizes, law, arm, depth))
             literal = runner.compute(
                 {"what": "literal", **base, "L": sizes.context, "n": sizes.literal_prompts},
                 partial(

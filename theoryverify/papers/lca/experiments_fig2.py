@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from theoryverify.exact.laws import Law
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells
+from theoryverify.figures.cells import Cells, Work
 from theoryverify.papers.lca import cells_fig2 as cells
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.cells_fig2 import Recipe
@@ -42,7 +42,9 @@ def fig2_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Table
     runner = Cells("lca.fig2", plan, ("theoryverify.papers.lca.cells_fig2",))
     models = [sizes.recipe(*which) for which in SHOWN]
     models += [sizes.recipe("CA", depth) for depth in sizes.softmax_depths]
-    weights = {recipe: _trained(runner, recipe, law) for recipe in models}
+    trainings = {recipe: _training(runner, recipe, law) for recipe in models}
+    runner.ahead(list(trainings.values()))
+    weights = {recipe: runner.compute(*training) for recipe, training in trainings.items()}
     measured = list(_measured(runner, sizes, weights, law))
     bayes = float(excess_loss(law, "1/4", depth=1).bayes_risk)
     return {
@@ -61,8 +63,9 @@ def fig2_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Table
     }
 
 
-def _trained(runner: Cells, recipe: Recipe, law: Law) -> Arrays:
-    return runner.compute(
+def _training(runner: Cells, recipe: Recipe, law: Law) -> Work:
+    """A cell that trains a model."""
+    return (
         {"what": "train", "law": repr(law), **recipe.json()},
         partial(cells.trained, recipe, law, runner.plan.device),
     )
@@ -76,6 +79,15 @@ def _row(found: Arrays) -> tuple[Any, ...]:
 def _measured(
     runner: Cells, sizes: Sizes, weights: dict[Recipe, Arrays], law: Law
 ) -> Iterator[tuple[Any, ...]]:
+    cells = list(_measurements(runner, sizes, weights, law))
+    runner.ahead([work for _, work in cells])
+    for head, work in cells:
+        yield (*head, *_row(runner.compute(*work)))
+
+
+def _measurements(
+    runner: Cells, sizes: Sizes, weights: dict[Recipe, Arrays], law: Law
+) -> Iterator[tuple[tuple[Any, ...], Work]]:
     """Literal models at the contexts that fit, and in law to 10^9."""
     for recipe, at in weights.items():
         base: dict[str, Any] = {"law": repr(law), "of": recipe.json()}
@@ -84,19 +96,25 @@ def _measured(
         # A layer costs no more than reading the prompt, and its errors have the heavier tails.
         prompts, many = (_MORE * n if cheap else n for n in (prompts, sizes.law_prompts))
         for L in sizes.softmax_contexts if softmax else sizes.literal_contexts:
-            found = runner.compute(
-                {"what": "literal", **base, "L": L, "prompts": prompts},
-                partial(cells.measured_literally, recipe, at, law, L, prompts, runner.plan.device),
+            yield (
+                (recipe.model, recipe.depth, L, "literal"),
+                (
+                    {"what": "literal", **base, "L": L, "prompts": prompts},
+                    partial(
+                        cells.measured_literally, recipe, at, law, L, prompts, runner.plan.device
+                    ),
+                ),
             )
-            yield (recipe.model, recipe.depth, L, "literal", *_row(found))
         if recipe.model in ("SA", "CA"):
             continue
         for L in sizes.contexts:
-            found = runner.compute(
-                {"what": "in law", **base, "L": L, "prompts": many},
-                partial(cells.measured_in_law, recipe, at, law, L, many),
+            yield (
+                (recipe.model, recipe.depth, L, "in law"),
+                (
+                    {"what": "in law", **base, "L": L, "prompts": many},
+                    partial(cells.measured_in_law, recipe, at, law, L, many),
+                ),
             )
-            yield (recipe.model, recipe.depth, L, "in law", *_row(found))
 
 
 def _limits(runner: Cells, weights: dict[Recipe, Arrays], law: Law) -> Iterator[tuple[Any, ...]]:
@@ -141,11 +159,16 @@ def _theory(sizes: Sizes, weights: dict[Recipe, Arrays], law: Law) -> Iterator[t
 
 
 def _bayes_rule(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
-    for L in sizes.bayes_contexts:
-        found = runner.compute(
+    work: dict[int, Work] = {
+        L: (
             {"what": "bayes rule", "law": repr(law), "L": L, "prompts": sizes.bayes_prompts},
             partial(cells.bayes_rule, law, DIM, L, sizes.bayes_prompts),
         )
+        for L in sizes.bayes_contexts
+    }
+    runner.ahead(list(work.values()))
+    for L, cell in work.items():
+        found = runner.compute(*cell)
         yield ("Bayes rule", None, L, *(float(x) for x in found["excess"]))
 
 
@@ -242,7 +265,7 @@ def _setup(sizes: Sizes) -> str:
         "gradients clipped at 1, judged at the mean of the last half of the path; one run each. "
         "Every simulated mean has a 99% interval by the central limit theorem, over "
         f"{sizes.literal_prompts} (softmax CA {sizes.softmax_prompts}) prompts for literal models "
-        f"and {sizes.law_prompts} for those drawn in law. The exact means are enclosed in ball "
-        f"arithmetic; the finite-context Bayes rule, which knows ζ, is averaged over "
-        f"{sizes.bayes_prompts} prompts."
+        f"and {sizes.law_prompts} for those drawn in law, {_MORE} times as many for LSA and SA. The "
+        "exact means are enclosed in ball arithmetic; the finite-context Bayes rule, which knows ζ, "
+        f"is averaged over {sizes.bayes_prompts} prompts."
     )

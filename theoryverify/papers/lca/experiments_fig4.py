@@ -15,7 +15,7 @@ from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.integrands import LinearPower
 from theoryverify.exact.laws import Law
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells
+from theoryverify.figures.cells import Cells, Work
 from theoryverify.papers.lca import cells_fig4, theory
 from theoryverify.papers.lca.kernels import S, weight_polynomial
 from theoryverify.papers.lca.landscape_flow import STARTS, ExactLoss, half_plane_line, line
@@ -116,8 +116,8 @@ def normed_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Tab
         np.array([float(x) for x in _grid(ends, sizes.normed)]) for ends in (ALPHAS, BETAS)
     )
     fine = np.linspace(float(ALPHAS[0]), float(ALPHAS[1]), 501)
-    for depth in LANDSCAPE_DEPTHS:
-        groups = runner.compute(
+    work: dict[int, Work] = {
+        depth: (
             {
                 "T": depth,
                 "d": DIM,
@@ -130,6 +130,11 @@ def normed_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Tab
                 cells_fig4.rays, law, DIM, sizes.context, depth, theta, sizes.prompts, plan.device
             ),
         )
+        for depth in LANDSCAPE_DEPTHS
+    }
+    runner.ahead(list(work.values()))
+    for depth in LANDSCAPE_DEPTHS:
+        groups = runner.compute(*work[depth])
         rays = mean_rays(theta, groups)
         a, b = np.meshgrid(alphas, betas)
         level = rays.loss(a, b)

@@ -15,7 +15,7 @@ from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import to_fmpq
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells
+from theoryverify.figures.cells import Cells, Work
 from theoryverify.papers.lca import cells_fig2
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.appendix_h import appendix_h
@@ -97,6 +97,17 @@ def limits_data(plan: Plan) -> Data:
 
 def limits_tables(plan: Plan, sizes: Sizes, law: Law = UNIFORM) -> dict[str, Table]:
     runner = Cells("lca.limits", plan, ("theoryverify.papers.lca.cells_fig2",))
+    runner.ahead(
+        [
+            _chain(sizes, law, dim, L, depth)
+            for dim, contexts, depths in (
+                (1, sizes.scalar_contexts, sizes.scalar_depths),
+                (DIM, sizes.contexts, sizes.depths),
+            )
+            for L in contexts
+            for depth in depths
+        ]
+    )
     mean = ("excess", "excess_lower", "excess_upper")
     return {
         "scalar": Table.of(("kind", "L", "T", *mean, "reliable"), _scalar(runner, sizes, law)),
@@ -143,14 +154,19 @@ def _many(runner: Cells, sizes: Sizes, law: Law) -> Iterator[tuple[Any, ...]]:
             yield _simulated(runner, sizes, law, DIM, L, depth)
 
 
-def _simulated(
-    runner: Cells, sizes: Sizes, law: Law, dim: int, L: int, depth: int
-) -> tuple[Any, ...]:
+def _chain(sizes: Sizes, law: Law, dim: int, L: int, depth: int) -> Work:
+    """A cell that draws prompts in law."""
     step = f"{ALPHA.numerator}/{ALPHA.denominator}"
-    found = runner.compute(
+    return (
         {"d": dim, "L": L, "T": depth, "alpha": step, "prompts": sizes.prompts, "law": repr(law)},
         partial(cells_fig2.chain_risk, law, dim, L, depth, step, None, sizes.prompts),
     )
+
+
+def _simulated(
+    runner: Cells, sizes: Sizes, law: Law, dim: int, L: int, depth: int
+) -> tuple[Any, ...]:
+    found = runner.compute(*_chain(sizes, law, dim, L, depth))
     numbers = (float(x) for x in found["excess"])
     return ("simulated", L, depth, *numbers, bool(found["reliable"]))
 
