@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from theoryverify.papers.lca.untied_context import context_form, descend
 
 for module in ("matplotlib", "torch", "scipy"):
     pytest.importorskip(module)
+from theoryverify.models.untied import UntiedWeights  # noqa: E402
 
 SIZES = experiments.Sizes(2, 32, 100, steps=20, rate=0.02, adam_steps=20, adam_rate=3e-3)
 TINY = experiments.Sizes(1, 8, 10, steps=3, rate=0.02, adam_steps=3, adam_rate=3e-3)
@@ -61,6 +63,17 @@ def test_runs_are_reproducible() -> None:
     other = experiments.trained_runs(Plan(seed=5), TINY)
     assert all(np.array_equal(a.alpha, b.alpha) for a, b in zip(one, two, strict=True))
     assert not any(np.array_equal(a.alpha, b.alpha) for a, b in zip(one, other, strict=True))
+
+
+def test_a_stored_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(store=str(tmp_path))
+    one = experiments.trained_runs(plan, TINY)
+    monkeypatch.setattr(UntiedWeights, "around", None)
+    two = experiments.trained_runs(plan, TINY)
+    for a, b in zip(one, two, strict=True):
+        assert (a.optimizer, a.kind, a.start, a.seed) == (b.optimizer, b.kind, b.start, b.seed)
+        for part in ("times", "alpha", "beta", "whitening"):
+            assert np.array_equal(getattr(a, part), getattr(b, part))
 
 
 def test_exact_descent_starts_where_training_starts() -> None:

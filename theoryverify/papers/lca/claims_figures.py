@@ -109,6 +109,7 @@ def _variance(depth: int) -> float:
         "a tenth of it": Level(depth=4, level=Fraction(1, 10_000)),
     },
     mutate=False,
+    preset="full",
 )
 def literally_below(stated: Level, examination: Examination, context: Context) -> Evidence:
     require_torch()
