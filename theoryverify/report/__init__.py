@@ -1,1 +1,1 @@
-"""Showing what a run found: terminal, JSON, JUnit."""
+"""Showing what a run found: terminal, JSON, JUnit, a page, a summary, a badge, notebooks."""
