@@ -532,3 +532,26 @@ def test_nothing_heavy_is_imported() -> None:
         """
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_failures_are_one_line_on_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from theoryverify import cli
+    from theoryverify.claims.paper import Command
+    from theoryverify.errors import TrainingDiverged
+
+    for error, line in (
+        (TrainingDiverged(7, "loss nan", "run/step-000000005"), "the last good checkpoint is run/"),
+        (SweepFailed("toy", {"n=3": "Traceback\n  in f\nZeroDivisionError: three"}), "'n=3': Zero"),
+    ):
+
+        def run(args: Any, error: Exception = error) -> Any:
+            raise error
+
+        monkeypatch.setattr(cli, "CORE", (Command("train", "train", lambda p: None, run),))
+        assert cli.main(["train"]) == 1
+        out, errors = capsys.readouterr()
+        assert out == ""
+        assert errors.count("\n") == 1
+        assert line in errors
