@@ -13,6 +13,7 @@ from theoryverify.claims.ladder import (
     Evidence,
     Step,
 )
+from theoryverify.claims.statements import By, Statement
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.identities import Decision, decide_identity, decide_nonnegative
 
@@ -44,25 +45,34 @@ class Examination:
         """Decide that a polynomial is >= 0 (``strict``: > 0) for all positive ``symbols``."""
         return self._decision(name, decide_nonnegative(expression, symbols, strict=strict))
 
-    def decide(self, name: str, holds: bool | None, shown: str = "") -> bool | None:
-        """Note a decision that was taken elsewhere, by exact or rigorous means."""
-        self._steps.append(Step(name, holds, shown))
+    def decide(
+        self, name: str, holds: bool | None, shown: str = "", *, by: By = None
+    ) -> bool | None:
+        """Note a decision that was taken elsewhere, by exact or rigorous means.
+
+        ``by`` says what was decided in terms that a certificate can hold.
+        """
+        self._steps.append(Step(name, holds, shown, by))
         return holds
 
-    def equal(self, name: str, left: Enclosure, right: Enclosure, digits: int) -> bool | None:
+    def equal(
+        self, name: str, left: Enclosure, right: Enclosure, digits: int, *, by: By = None
+    ) -> bool | None:
         """Two enclosures of what should be one number: disjoint refutes; to hold, they overlap
         and each fixes ``digits`` digits."""
         shown = f"{left} and {right}"
         if not left.overlaps(right):
-            return self.decide(name, False, shown)
+            return self.decide(name, False, shown, by=by)
         narrow = min(left.digits, right.digits) >= digits
-        return self.decide(name, True if narrow else None, shown)
+        return self.decide(name, True if narrow else None, shown, by=by)
 
-    def less(self, name: str, left: Enclosure, right: Enclosure) -> bool | None:
+    def less(self, name: str, left: Enclosure, right: Enclosure, *, by: By = None) -> bool | None:
         """``left < right``, decided by the enclosures."""
-        return self.decide(name, left.less_than(right), f"{left} < {right}")
+        return self.decide(name, left.less_than(right), f"{left} < {right}", by=by)
 
-    def lemma(self, name: str, decision: Decision | bool | None, shown: str = "") -> None:
+    def lemma(
+        self, name: str, decision: Decision | bool | None, shown: str = "", *, by: By = None
+    ) -> None:
         """A step of our proof that does not involve the formula under examination.
 
         Raises
@@ -71,10 +81,11 @@ class Examination:
             If it fails: then the check itself is broken.
         """
         holds = decision.holds if isinstance(decision, Decision) else decision
-        shown = decision.reason if isinstance(decision, Decision) else shown
+        if isinstance(decision, Decision):
+            shown, by = decision.reason, by or _statement(decision)
         if holds is False:
             raise AssertionError(f"the lemma {name!r} of this check fails: {shown}")
-        self._steps.append(Step(name, holds, shown))
+        self._steps.append(Step(name, holds, shown, by))
 
     def assume(self, fact: str) -> None:
         """A cited fact that is not mechanised."""
@@ -94,5 +105,12 @@ class Examination:
     def _decision(self, name: str, decision: Decision) -> bool | None:
         witness = ", ".join(f"{key} = {value}" for key, value in decision.witness.items())
         return self.decide(
-            name, decision.holds, decision.reason + (f" ({witness})" if witness else "")
+            name,
+            decision.holds,
+            decision.reason + (f" ({witness})" if witness else ""),
+            by=_statement(decision),
         )
+
+
+def _statement(decision: Decision) -> Statement | None:
+    return Statement(decision.kind, decision.parts) if decision.kind else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Collection
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from theoryverify.claims.claim import Check, Claim, Context
@@ -73,8 +73,13 @@ def _run(check: Check, formula: Any, case: Any, context: Context) -> Evidence:
     return evidence
 
 
-def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
-    """Run a check with all its controls and mutants."""
+def run_check(
+    claim: Claim,
+    check: Check,
+    context: Context,
+    keep: Callable[[Evidence], Any] = lambda evidence: None,
+) -> CheckResult:
+    """Run a check with all its controls and mutants; ``keep`` gets the formula's evidence."""
     start = time.perf_counter()
     base = f"{claim.id}/{check.name}"
     evidence = examine(claim, check, check.formula, replace(context, name=base))
@@ -87,6 +92,8 @@ def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
             own = replace(context, name=f"{base}/{name}", parameters={})
             judged = examine(claim, replace(check, cases=check.spare), wrong, own)
         controls.append(ControlResult(name, judged.verdict, judged.reason))
+    if all(control.verdict is REFUTED for control in controls):
+        keep(evidence)  # a check with a control that stands may say nothing
     killed = _mutation(claim, check, context, base) if evidence.verdict is HOLDS else MutantResult()
     return CheckResult(
         claim.id,
@@ -96,7 +103,7 @@ def run_check(claim: Claim, check: Check, context: Context) -> CheckResult:
         evidence.scope,
         evidence.reason,
         evidence.assumes,
-        tuple(asdict(step) for step in evidence.steps),
+        tuple({"name": s.name, "holds": s.holds, "shown": s.shown} for s in evidence.steps),
         time.perf_counter() - start,
         tuple(controls),
         killed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -46,6 +46,8 @@ class Step:
     name: str
     holds: bool | None
     shown: str = ""
+    by: Any = field(default=None, compare=False, repr=False)
+    """Formal statements it rests on; see :mod:`theoryverify.claims.statements`."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def merged(evidences: Iterable[tuple[str, Evidence]]) -> Evidence:
         "",
         tuple(dict.fromkeys(fact for _, e in inside for fact in e.assumes)),
         tuple(
-            Step(f"{name}: {step.name}" if name else step.name, step.holds, step.shown)
+            replace(step, name=f"{name}: {step.name}") if name else step
             for name, e in inside
             for step in e.steps
         ),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Rung, Verdict
@@ -31,6 +32,7 @@ def run(
     *,
     rung: Rung | None = None,
     jobs: int | None = None,
+    certificates: Path | None = None,
     progress: Progress = lambda name, done, total, result: None,
 ) -> Report:
     """Run the checks of some claims and report.
@@ -46,6 +48,8 @@ def run(
         were not examined do not count.
     jobs : int, optional
         Worker processes, by default one a core. Results do not depend on it.
+    certificates : Path, optional
+        An existing folder: every proved or certified check that holds writes a certificate there.
     """
     tasks = [
         (claim, check)
@@ -56,7 +60,7 @@ def run(
     ]
     # The lower the rung the longer a check takes; long ones last would leave the other cores idle.
     tasks.sort(key=lambda task: task[1].rung.height)
-    results = _run_tasks(tasks, context, jobs or _cores(), progress)
+    results = _run_tasks(tasks, context, jobs or _cores(), progress, certificates)
     return Report(
         tuple(_conclude(claims, results).values()),
         context.preset,
@@ -103,7 +107,7 @@ class _Worker:
         )
         return cls(process)
 
-    def give(self, task: tuple[Claim, Check], context: Context) -> None:
+    def give(self, task: tuple[Claim, Check], context: Context, certificates: Path | None) -> None:
         claim, check = task
         message = {
             "paper": claim.paper,
@@ -114,6 +118,8 @@ class _Worker:
             "device": context.device,
             "parameters": dict(context.parameters),
         }
+        if certificates is not None:
+            message |= {"certificates": str(certificates), "versions": _versions()}
         self.task, self.deadline = task, time.monotonic() + check.timeout
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # its end is noticed on its output
@@ -130,7 +136,11 @@ class _Worker:
 
 
 def _run_tasks(
-    tasks: list[tuple[Claim, Check]], context: Context, jobs: int, progress: Progress
+    tasks: list[tuple[Claim, Check]],
+    context: Context,
+    jobs: int,
+    progress: Progress,
+    certificates: Path | None,
 ) -> dict[tuple[str, str], CheckResult]:
     waiting = list(reversed(tasks))
     results: dict[tuple[str, str], CheckResult] = {}
@@ -149,7 +159,7 @@ def _run_tasks(
                     if worker.task is None and waiting:
                         task = waiting.pop()
                         progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
-                        worker.give(task, context)
+                        worker.give(task, context, certificates)
                 for key, _ in selector.select(timeout=_POLL):
                     worker = key.data
                     if worker.task is None:  # it ended between two tasks

@@ -8,6 +8,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from theoryverify.claims.claim import Check, Claim, Context
+    from theoryverify.claims.ladder import Evidence
 
 
 def main() -> None:
@@ -29,9 +36,21 @@ def main() -> None:
         context = Context(
             task["preset"], task["seed"], task["device"], parameters=task["parameters"]
         )
-        result = run_check(claim, check, context)
+        keep = partial(_certified, task, claim, check, context)
+        result = run_check(claim, check, context, keep)
         answers.write(json.dumps(result.to_json() | {"raw_reason": result.reason}) + "\n")
         answers.flush()
+
+
+def _certified(
+    task: dict[str, Any], claim: Claim, check: Check, context: Context, evidence: Evidence
+) -> None:
+    """Write the certificate, where a folder for them was named."""
+    if task.get("certificates"):
+        from theoryverify.claims.certificate import write
+
+        folder = Path(task["certificates"])
+        write(folder, claim, check, evidence, context, task["versions"])
 
 
 if __name__ == "__main__":

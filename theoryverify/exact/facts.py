@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import sympy
 
@@ -91,6 +91,9 @@ class Theorem:
     conclusion: Sign
     steps: tuple[str, ...]
     key: object = None
+    record: Any = field(default=(), compare=False, repr=False)
+    """The same steps as data, for a certificate: ``(rule, parts)`` each and the concluded fact's
+    place, or the parts of an induction."""
 
     def __post_init__(self) -> None:
         if self.key is not _KEY:
@@ -99,6 +102,13 @@ class Theorem:
     @property
     def expression(self) -> sympy.Expr:
         return self.conclusion.expression
+
+    @property
+    def used(self) -> tuple[Theorem, ...]:
+        """The theorems that its derivation rests on."""
+        if isinstance(self.record, Mapping):
+            return self.record["base"], self.record["step"]
+        return tuple(parts["theorem"] for rule, parts in self.record[:-1] if rule == "use")
 
 
 class Argument:
@@ -124,6 +134,7 @@ class Argument:
     def __init__(self, *hypotheses: Sign) -> None:
         self._hypotheses = hypotheses
         self._steps: list[str] = []
+        self._record: list[tuple[str, dict[str, Any]]] = []
         self._facts: list[Fact] = []
         self.given = tuple(self._note(sign, "given") for sign in hypotheses)
 
@@ -173,10 +184,13 @@ class Argument:
             self._require_nonzero(base)
         sign = Sign(expression, _has_strict_term(numerator, strict))
         named = ", ".join(f"{s} = {value}" for s, value in zip(symbols, values, strict=True))
+        parts = {"formal": formal, "letters": symbols, "expression": expression}
+        self._keep("combination", facts, **parts)
         return self._note(sign, f"it is {formal}" + (f" with {named}" if named else ""), why)
 
     def square(self, expression: sympy.Expr) -> Fact:
         """``expression² >= 0``."""
+        self._keep("square", (), of=sympy.sympify(expression))
         return self._note(Sign(sympy.sympify(expression) ** 2, False), "a square")
 
     def power(self, base: Fact, exponent: sympy.Expr) -> Fact:
@@ -184,6 +198,7 @@ class Argument:
         self._own(base)
         if not base.strict:
             raise ProofError(f"a power needs a positive base, not {base.sign}")
+        self._keep("power", (base,), exponent=sympy.sympify(exponent))
         return self._note(Sign(base.expression**exponent, True), "a power of a positive number")
 
     def use(self, theorem: Theorem, at: Mapping[sympy.Symbol, sympy.Expr], *facts: Fact) -> Fact:
@@ -203,6 +218,7 @@ class Argument:
             for kind in ("is_integer", "is_positive", "is_nonnegative", "is_nonzero"):
                 if getattr(symbol, kind) and not getattr(sympy.sympify(value), kind):
                     raise ProofError(f"{symbol} was declared more than {value} is known to be")
+        self._keep("use", facts, theorem=theorem, at=dict(at))
         shown = ", ".join(f"{symbol} = {value}" for symbol, value in at.items())
         sign = Sign(_at(theorem.expression, at), theorem.conclusion.strict)
         return self._note(sign, f"by {theorem.name}" + (f" at {shown}" if shown else ""))
@@ -210,7 +226,15 @@ class Argument:
     def conclude(self, name: str, fact: Fact) -> Theorem:
         """The theorem that the hypotheses imply this fact."""
         self._own(fact)
-        return Theorem(name, self._hypotheses, fact.sign, tuple(self._steps), _KEY)
+        record = (*self._record, self._place(fact))
+        return Theorem(name, self._hypotheses, fact.sign, tuple(self._steps), _KEY, record)
+
+    def _keep(self, rule: str, facts: Sequence[Fact], **parts: Any) -> None:
+        """The step as data, just before its fact is noted."""
+        self._record.append((rule, {"facts": [self._place(fact) for fact in facts], **parts}))
+
+    def _place(self, fact: Fact) -> int:
+        return next(i for i, known in enumerate(self._facts) if known is fact)
 
     def _note(self, sign: Sign, rule: str, why: str = "") -> Fact:
         fact = Fact(_KEY, self, sign, why or rule)
@@ -265,7 +289,8 @@ def induction(name: str, n: sympy.Symbol, start: int, base: Theorem, step: Theor
     if hypothesis.strict and not strict:
         raise ProofError(f"{name}: the step uses more than is shown")
     steps = (*base.steps, *step.steps, f"{Sign(statement, strict)}: induction from {n} = {start}")
-    return Theorem(name, (*common, bound), Sign(statement, strict), steps, _KEY)
+    record = {"symbol": n, "start": start, "base": base, "step": step}
+    return Theorem(name, (*common, bound), Sign(statement, strict), steps, _KEY, record)
 
 
 def _at(expression: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:

@@ -15,6 +15,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import sympy
 from sympy.polys.polyerrors import BasePolynomialError
@@ -35,6 +36,9 @@ class Decision:
     holds: bool | None
     reason: str
     witness: dict[str, str] = field(default_factory=dict)
+    kind: str = field(default="", compare=False)
+    """For what a certificate can say: which kind of statement this is, and its parts."""
+    parts: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
@@ -56,7 +60,12 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
             f"two different symbols have one name, among {', '.join(names)}: declare it once"
         )
     if _normal_form(left - right) == 0:
-        return Decision(True, "the difference is the zero element of a rational function field")
+        return Decision(
+            True,
+            "the difference is the zero element of a rational function field",
+            kind="identity",
+            parts={"left": left, "right": right},
+        )
     witness = _differing_point(left, right)
     if witness is not None:
         values, l_value, r_value = witness
@@ -243,7 +252,12 @@ def decide_nonnegative(
     if all(entry >= 0 for entry in coefficients) and (
         not strict or any(entry > 0 for entry in coefficients)
     ):
-        return Decision(True, f"all {len(coefficients)} coefficients of {poly.as_expr()} are >= 0")
+        return Decision(
+            True,
+            f"all {len(coefficients)} coefficients of {poly.as_expr()} are >= 0",
+            kind="nonnegative",
+            parts={"tree": expression, "over": tuple(nonnegative), "strict": strict},
+        )
     for values in itertools.product(_CORNERS, repeat=len(nonnegative)):
         point = dict(zip(nonnegative, values, strict=True))
         if not all(_allows(symbol, value) for symbol, value in point.items()):

@@ -9,6 +9,7 @@ import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
 from theoryverify.claims.claim import Context
+from theoryverify.claims.statements import derived
 from theoryverify.exact.facts import Theorem
 from theoryverify.exact.rationals import rational
 from theoryverify.papers.lca import pair_polynomials, uniqueness_cases, uniqueness_lemmas
@@ -179,7 +180,7 @@ def show(examination: Examination, theorem: Theorem) -> None:
     """A theorem of the kernel, as a step that the reader can look into."""
     given = ", ".join(map(str, theorem.hypotheses))
     shown = f"given {given}: {theorem.conclusion}. " + "; ".join(theorem.steps)
-    examination.lemma(theorem.name, True, shown)
+    examination.lemma(theorem.name, True, shown, by=derived(theorem))
 
 
 @MONOTONE.check(
