@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,3 +80,19 @@ def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
     plan = Plan(store=str(tmp_path), cluster="127.0.0.1:8786")
     with pytest.raises(InputError, match="write tcp://HOST:PORT"):
         Cells("lca.x", plan, CODE).ahead(work())
+
+
+@pytest.mark.parametrize(
+    "law",
+    ["uniform(2,5)", "two-point(2,5,1/3)", "beta(2,5,1/2,3)", "ball(4,5)", "shell(3,2,5)"],
+)
+def test_a_law_that_was_used_can_be_sent(law: str) -> None:
+    from theoryverify.exact.law_grammar import parse_law
+
+    used = parse_law(law)
+    mean = float(used.expect(lambda z: z))
+    assert float(used.expect(lambda z: z * z)) > mean**2
+    there = pickle.loads(pickle.dumps(used))
+    assert repr(there) == repr(used)
+    assert float(there.expect(lambda z: z)) == mean
+    assert np.array_equal(there.sample(3, rng=1), used.sample(3, rng=1))

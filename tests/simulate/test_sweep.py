@@ -150,6 +150,14 @@ def test_arguments_are_sent_and_are_no_part_of_the_address(toys: Any, tmp_path: 
     assert missing("toy", plain, toys.scaled, store=store) == []
 
 
+def test_arguments_that_cannot_be_sent(toys: Any, tmp_path: Path) -> None:
+    from flint import arb
+
+    cells = [replace(cell, arguments=(arb(1), "")) for cell in grid(tmp_path, 3)]
+    with pytest.raises(InputError, match=r"cannot be sent to a worker: .*; 0 of 3 cells of toy"):
+        sweep("toy", cells, toys.scaled, store=Store(tmp_path / "store"), show=False)
+
+
 def test_workers_run_one_thread(toys: Any, tmp_path: Path) -> None:
     found = sweep("toy", grid(tmp_path, 2), toys.threads, store=Store(tmp_path / "s"), show=False)
     assert {int(arrays["threads"]) for arrays in found.values()} == {1}

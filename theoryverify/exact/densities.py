@@ -144,6 +144,10 @@ class Density(Law):
                 total += _integrate_piece(piece, function, low, high) if exact is None else exact
         return total
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the balls that it remembers: they do not go from process to process."""
+        return {**self.__dict__, "_mass_cache": {}}
+
     def _mass(self) -> arb:
         bits = ctx.prec
         if bits not in self._mass_cache:

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import math
 import os
+import pickle
 import re
 import signal
 import threading
@@ -103,6 +104,8 @@ class Processes:
             raise Lost(str(error).partition("\n")[0]) from error
         except OtherCode as error:
             raise InputError(f"{error}: the source was changed while the sweep ran") from error
+        except pickle.PicklingError as error:
+            raise _unsendable(error.__cause__ or error) from error
 
     def close(self) -> None:
         for worker in range(self.workers):
@@ -123,6 +126,11 @@ class Processes:
         executor, self._executors[worker] = self._executors[worker], None
         if executor is not None:
             executor.shutdown(wait=False, kill_workers=True)
+
+
+def _unsendable(why: BaseException) -> InputError:
+    lines = [line for line in str(why).splitlines() if line.strip(' "')]
+    return InputError(f"a cell cannot be sent to a worker: {lines[-1] if lines else why!r}")
 
 
 def _follow(parent: int) -> None:
@@ -173,8 +181,11 @@ class Cluster:
         return count
 
     def submit(self, task: Task) -> Any:
-        with self._watched():
-            return self._client.submit(run, task, pure=False)
+        try:
+            with self._watched():
+                return self._client.submit(run, task, pure=False)
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise _unsendable(error) from error
 
     def wait(self, running: Collection[Any]) -> Collection[Any]:
         deadline = time.monotonic() + _POLL
