@@ -20,7 +20,7 @@ Exact = int | Fraction | str
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(/\d+)?", re.ASCII)
 _MAX_CHARACTERS = 1000
-_MAX_EXPONENT = 10_000
+_MAX_EXPONENT = 400
 _MAX_SHOWN = 60
 
 
@@ -94,6 +94,32 @@ def shown(value: int | Fraction) -> str:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) <= 1000:
         return str(value)
     return "~" + str(arb(to_fmpq(Fraction(value))).str(6, radius=False))
+
+
+def exact_text(value: int | Fraction) -> str:
+    """All digits, ``p`` or ``p/q``, also where Python would refuse to write so many."""
+    return str(to_fmpq(Fraction(value)))
+
+
+def decimal(value: int | Fraction, digits: int = 15) -> str:
+    """So many digits for the eye (at most fifteen), whatever the size."""
+    if not value:
+        return "0"
+    return str(arb(to_fmpq(Fraction(value))).str(digits, radius=False))
+
+
+def float64(value: int | Fraction, name: str = "value") -> float:
+    """The nearest float.
+
+    Raises
+    ------
+    InputError
+        If the number is beyond the range of floats.
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} = {shown(value)} is beyond the range of a float64") from None
 
 
 def positive_integer(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:

@@ -269,7 +269,7 @@ def _term(radicand: int, coefficient: fmpq, power: int) -> str:
     size = abs(coefficient)
     factors = []
     if int(size.p) != 1:
-        factors.append(str(int(size.p)))
+        factors.append(str(size.p))
     if radicand < 0:
         factors.append("i")
     if abs(radicand) != 1:
@@ -278,7 +278,7 @@ def _term(radicand: int, coefficient: fmpq, power: int) -> str:
         factors.append("z" if power == 1 else f"z**{power}")
     text = "*".join(factors) or "1"
     if int(size.q) != 1:
-        text += f"/{int(size.q)}"
+        text += f"/{size.q}"
     return f"-{text}" if coefficient < 0 else text
 
 

@@ -21,7 +21,7 @@ from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.laws import Law
-from theoryverify.exact.rationals import Exact, positive_integer, rational
+from theoryverify.exact.rationals import Exact, positive_integer, rational, shown
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.finite import L, d
 from theoryverify.papers.lca.theory import T, b
@@ -110,7 +110,9 @@ def appendix_h(
     step, slack = rational(alpha, "alpha"), rational(t, "t")
     highest = law.upper if top is None else rational(top, "top")
     if highest < law.upper:
-        raise InputError(f"top = {highest} is below the end {law.upper} of the support of {law}")
+        raise InputError(
+            f"top = {shown(highest)} is below the end {shown(law.upper)} of the support of {law}"
+        )
     if slack <= 0:
         raise InputError(f"t = {slack} must be positive")
     with precision(bits_for(digits) + 2 * depth.bit_length() + 48):

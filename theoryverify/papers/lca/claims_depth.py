@@ -15,6 +15,8 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
+from theoryverify.claims.statements import At, agree, equals, less, mean, roots, same, within
+from theoryverify.claims.statements import Statement as Formal
 from theoryverify.errors import HypothesisError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.densities import ScaledBeta, Uniform
@@ -22,6 +24,7 @@ from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law, TwoPoint
+from theoryverify.exact.rationals import decimal
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.alpha_star import algebraic_alpha_star, alpha_star
 from theoryverify.papers.lca.laws import (
@@ -105,7 +108,8 @@ def gradient_enclosures(
     ):
         with precision(bits_for(digits) + 96):
             stated = Enclosure.of(case.expect(sympy.diff(expression, variable).subs(point)))
-        examination.equal(name, found, stated, digits)
+        number = mean(case, sympy.diff(expression, variable).subs(point))
+        examination.equal(name, found, stated, digits, by=agree(number, found, stated, digits))
     return examination.evidence(f"to {digits} digits at (α, β, T) = (0.3, -0.2, 4)")
 
 
@@ -192,6 +196,7 @@ def two_signs(
                 f"T = {depth}, {side} of α*_T",
                 None if undecided else value.sign() == expected,
                 f"E[f] = {value} at α = {float(end):.15g}",
+                by=_signed(mean(case, stationary.subs({alpha: at, T: depth})), expected),
             )
     return examination.evidence(f"T in {depths}, α*_T to {digits} digits")
 
@@ -217,6 +222,10 @@ def algebraic(
             f"T = {depth}: Sturm and balls agree",
             exact.enclosure(digits).overlaps(enclosed),
             f"a root of degree {exact.degree}",
+            by=[
+                roots(exact.polynomial, 1 / case.upper, 1 / case.lower, 1),
+                roots(exact.polynomial, enclosed.lower, enclosed.upper, 1),
+            ],
         )
         # The stated function, integrated exactly by moments, vanishes between the two ends.
         values = [
@@ -226,9 +235,13 @@ def algebraic(
         examination.decide(
             f"T = {depth}: exact signs of the stated function",
             values[0] > 0 > values[1],
-            f"{float(values[0]):.3g} and {float(values[1]):.3g}, in exact arithmetic",
+            f"{decimal(values[0], 3)} and {decimal(values[1], 3)}, in exact arithmetic",
         )
     return examination.evidence(f"T in {depths}, exact rational arithmetic")
+
+
+def _signed(number: sympy.Expr, sign: int) -> Formal:
+    return less(0, number) if sign > 0 else less(number, 0)
 
 
 def _exact_mean(expression: sympy.Expr, law: Law, at_alpha: Fraction) -> Fraction:
@@ -310,7 +323,12 @@ def two_point_enclosure(
                 continue
             values["kappa"] = (ratio.log() / order).exp()
             stated = Enclosure.of(compiled(root, BALL)(values, False))
-        examination.equal(f"T = {depth}", alpha_star(case, depth, 25).enclosure, stated, 25)
+        found = alpha_star(case, depth, 25).enclosure
+        ends = {a: case.lower, b: case.upper, _p: case.weight}
+        number = root.subs(_kappa, (power ** (1 / exponent)).subs(T, depth))
+        examination.equal(
+            f"T = {depth}", found, stated, 25, by=agree(At(number, ends), found, stated, 25)
+        )
     return examination.evidence(f"T in {depths}, 25 digits")
 
 
@@ -351,11 +369,13 @@ def squeeze(limit: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "αz - 1 = t + αs for z = b-ε+s",
         sympy.cancel(at_right * (b - eps + shift) - 1 - t - at_right * shift) == 0,
+        by=same(at_right * (b - eps + shift) - 1, t + at_right * shift),
     )
     at_left = (1 - t) / (a + eps)
     examination.lemma(
         "1 - αz = t + αs for z = a+ε-s",
         sympy.cancel(1 - at_left * (a + eps - shift) - t - at_left * shift) == 0,
+        by=same(1 - at_left * (a + eps - shift), t + at_left * shift),
     )
     # 3. Hence the bracket with K^{1/2T}; Bernoulli's inequality, by induction on n, gives
     #    K^{1/n} <= 1 + (K-1)/n.
@@ -363,6 +383,7 @@ def squeeze(limit: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "(1+y)(1+ny) - (1+(n+1)y) = ny² >= 0",
         sympy.expand((1 + gap) * (1 + n * gap) - (1 + (n + 1) * gap) - n * gap**2) == 0,
+        by=same((1 + gap) * (1 + n * gap) - (1 + (n + 1) * gap), n * gap**2),
     )
     # 4. With x = 1/T: both ends of the bracket are continuous in (x, ε) and meet at (0, 0).
     K = sympy.Symbol("K", positive=True)
@@ -388,11 +409,23 @@ def bracket(limit: sympy.Expr, case: Law, examination: Examination, context: Con
     for depth in depths:
         found = limit_bracket(case, depth).enclosure
         inside = _between(stated, found)
-        examination.decide(f"the limit lies in the bracket at T = {depth}", inside, f"{found}")
+        place = {a: case.lower, b: case.upper}
+        examination.decide(
+            f"the limit lies in the bracket at T = {depth}",
+            inside,
+            f"{found}",
+            by=within(At(limit, place), found),
+        )
+        low, high = (sympy.Rational(*e.as_integer_ratio()) for e in (found.lower, found.upper))
+        stationary = theory.stationarity().subs(T, depth)
         examination.lemma(
             f"α*_T lies in the bracket at T = {depth}",
             alpha_star(case, depth, 12).enclosure.within(found),
             f"{found}",
+            by=[
+                less(0, mean(case, stationary.subs(alpha, low))),
+                less(mean(case, stationary.subs(alpha, high)), 0),
+            ],
         )
     return examination.evidence(f"every T >= {_power(depths[-1])} (ε fixed: K >= 1)")
 
@@ -441,11 +474,17 @@ def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Exami
     x = sympy.Symbol("x", positive=True)
     # exp(x) <= 1+2x on [0,1] (concavity of 1+2x-e^x and its values at the ends), so with
     # x = ℓ/(2T) <= 1 the growth K^{1/2T} = e^x is at most 1 + ℓ/T.
-    examination.lemma("1 + 2·0 - e⁰ = 0", sympy.Integer(1) - sympy.exp(0) == 0)
-    with precision(64):
-        examination.lemma("1 + 2 - e > 0", bool(3 - ball(1).exp() > 0))
     examination.lemma(
-        "1+2x-e^x is concave", sympy.diff(1 + 2 * x - sympy.exp(x), x, 2) == -sympy.exp(x)
+        "1 + 2·0 - e⁰ = 0",
+        sympy.Integer(1) - sympy.exp(0) == 0,
+        by=equals(1, At(sympy.exp(x), {x: 0})),
+    )
+    with precision(64):
+        examination.lemma("1 + 2 - e > 0", bool(3 - ball(1).exp() > 0), by=less(sympy.exp(1), 3))
+    examination.lemma(
+        "1+2x-e^x is concave",
+        sympy.diff(1 + 2 * x - sympy.exp(x), x, 2) == -sympy.exp(x),
+        by=same(sympy.diff(1 + 2 * x - sympy.exp(x), x, 2), -sympy.exp(x)),
     )
     r = theory.contraction()
     growth = 1 + _log / T

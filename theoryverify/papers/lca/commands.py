@@ -37,6 +37,7 @@ def _read(args: argparse.Namespace) -> tuple[Law, int, int]:
 def alpha_star(args: argparse.Namespace) -> Outcome:
     """Enclose α*_T, and say how far it is from its limit."""
     from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
+    from theoryverify.exact.rationals import decimal, exact_text, shown
     from theoryverify.papers.lca.alpha_star import alpha_star as enclose
     from theoryverify.papers.lca.limit import limit_bracket
     from theoryverify.papers.lca.rate import Rate
@@ -51,11 +52,11 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
         "law": repr(law),
         "depth": depth,
         "alpha_star": found.enclosure.to_json(digits + 1),
-        "limit": {"exact": str(found.limit)},
+        "limit": {"exact": exact_text(found.limit)},
         "gap": gap.to_json(),
         "rate": {
             "order": rate.order,
-            "contraction": str(found.contraction),
+            "contraction": exact_text(found.contraction),
             "bracket_from_here_on": bracket.to_json(),
             **rate.to_json(),
         },
@@ -65,10 +66,10 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
             f"law            Z ~ {law!r}",
             f"depth          T = {depth}",
             f"alpha*_T       {found.enclosure}",
-            f"limit          {found.limit} = {float(found.limit):.17g}   (T → ∞)",
+            f"limit          {shown(found.limit)} = {decimal(found.limit)}   (T → ∞)",
             f"alpha*_T - lim {gap}",
             f"rate           {rate.order} by the exponents of the law at its ends; "
-            f"R_T(alpha*_T) <= E[W]·({found.contraction})^(2T)",
+            f"R_T(alpha*_T) <= E[W]·({shown(found.contraction)})^(2T)",
             *rate.lines(),
             f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3, explicit)",
         )
@@ -84,7 +85,7 @@ def _configure_loss(parser: argparse.ArgumentParser) -> None:
 
 def loss(args: argparse.Namespace) -> Outcome:
     """Enclose the excess loss, its gradient and the Bayes risk."""
-    from theoryverify.exact.rationals import rational
+    from theoryverify.exact.rationals import exact_text, rational, shown
     from theoryverify.papers.lca.loss import excess_loss
 
     law, depth, digits = _read(args)
@@ -94,8 +95,8 @@ def loss(args: argparse.Namespace) -> Outcome:
     document = {
         "law": repr(law),
         "depth": depth,
-        "alpha": str(alpha),
-        "beta": str(-alpha if beta is None else beta),
+        "alpha": exact_text(alpha),
+        "beta": exact_text(-alpha if beta is None else beta),
         "parameters": 1 if beta is None else 2,
         "excess_loss": found.excess.to_json(digits + 2),
         "bayes_risk": found.bayes_risk.to_json(digits + 2),
@@ -103,8 +104,8 @@ def loss(args: argparse.Namespace) -> Outcome:
     }
     names = ("R_T'(alpha)",) if beta is None else ("dl/d alpha", "dl/d beta")
     lines = [
-        f"law          Z ~ {law!r}, T = {depth}, alpha = {alpha}, "
-        f"beta = {'-alpha (tied)' if beta is None else beta}; in units of E[zeta²]",
+        f"law          Z ~ {law!r}, T = {depth}, alpha = {shown(alpha)}, "
+        f"beta = {'-alpha (tied)' if beta is None else shown(beta)}; in units of E[zeta²]",
         f"excess loss  {found.excess}",
         f"Bayes risk   {found.bayes_risk}",
         *(f"{name:12s} {value}" for name, value in zip(names, found.gradient, strict=True)),

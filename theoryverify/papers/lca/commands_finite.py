@@ -31,7 +31,7 @@ def _configure_risk(parser: argparse.ArgumentParser) -> None:
 def risk(args: argparse.Namespace) -> Outcome:
     """Estimate the finite-context risk; add exact values where they are known."""
     from theoryverify.exact.law_grammar import parse_law
-    from theoryverify.exact.rationals import positive_integer, rational
+    from theoryverify.exact.rationals import exact_text, positive_integer, rational
     from theoryverify.papers.lca.risk import MAX_PROMPTS, finite_context_risk
     from theoryverify.simulate.exact_law import MAX_DEPTH, MAX_SIZE
 
@@ -50,8 +50,8 @@ def risk(args: argparse.Namespace) -> Outcome:
     document: dict[str, Any] = {
         "law": repr(law),
         **sizes,
-        "alpha": str(alpha),
-        "beta": str(-alpha if beta is None else beta),
+        "alpha": exact_text(alpha),
+        "beta": exact_text(-alpha if beta is None else beta),
         "seed": seed,
         "mean": _number(found.mean),
         "interval": _interval(found, found.lower, found.upper),

@@ -54,6 +54,7 @@ def flow(args: argparse.Namespace) -> Outcome:
 
 
 def _one(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome:
+    from theoryverify.exact.rationals import exact_text
     from theoryverify.papers.lca.flow import DEFAULT_START, gradient_flow
 
     start = (args.alpha0 or DEFAULT_START).strip()
@@ -64,7 +65,7 @@ def _one(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
         "law": repr(law),
         "depth": depth,
         "parameters": 1,
-        "start": {"alpha": str(found.alpha0)},
+        "start": {"alpha": exact_text(found.alpha0)},
         "limit": {
             "alpha": found.limit.to_json(digits + 2),
             "beta": _negated(found.limit.to_json(digits + 2)),

@@ -54,7 +54,7 @@ class Sizes:
 def sizes_for(plan: Plan) -> Sizes:
     """Seeds, epochs, training pairs."""
     return plan.choose(
-        Sizes(2, 2, 400, 50, 3e-3), Sizes(5, 12, 10_000), Sizes(5, 100, None)
+        Sizes(2, 2, 400, 50, 3e-3), Sizes(5, 10, 6_000), Sizes(5, 100, None)
     )  # fmt: skip
 
 

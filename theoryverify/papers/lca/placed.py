@@ -13,6 +13,7 @@ from theoryverify.claims.parameters import At
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.laws import Law, TwoPoint
+from theoryverify.exact.rationals import shown
 from theoryverify.papers.lca import appendix_g
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.two import beta_star, interior_sign
@@ -130,7 +131,7 @@ def _short(value: Enclosure) -> str:
 
 
 def _limit_facts(case: Law, values: Mapping[str, Any]) -> dict[str, str]:
-    found = {"α*": str(2 / (case.lower + case.upper))}
+    found = {"α*": shown(2 / (case.lower + case.upper))}
     if "depth" in values:
         found["α*_T"] = _short(alpha_star(case, values["depth"], 14).enclosure)
     return found

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.laws import Law
-from theoryverify.exact.rationals import Exact, positive_integer, rational
+from theoryverify.exact.rationals import Exact, float64, positive_integer, rational
 from theoryverify.papers.lca import assumptions, kernels
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.reliability import SHARE, Setup, cells_of, unseen_tail
@@ -146,8 +146,8 @@ def finite_context_risk(
         dim,
         context,
         depth,
-        float(step),
-        -float(step) if mix is None else float(mix),
+        float64(step, "alpha"),
+        -float64(step, "alpha") if mix is None else float64(mix, "beta"),
     )
     generator = np.random.default_rng(rng)
     sample = _Sample.of(_blocks(law, setup, prompts, generator))

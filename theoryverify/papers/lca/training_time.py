@@ -19,7 +19,7 @@ from theoryverify.exact.balls import Enclosure, arb, ball, bits_for, midpoint, p
 from theoryverify.exact.ends import end_series
 from theoryverify.exact.integrands import LinearPower
 from theoryverify.exact.laws import Law
-from theoryverify.exact.rationals import Exact, positive_integer, rational
+from theoryverify.exact.rationals import Exact, decimal, positive_integer, rational
 from theoryverify.papers.lca import assumptions, theory
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.kernels import tied_integrands, weight_polynomial
@@ -234,12 +234,8 @@ def _direction(law: Law, depth: int, begin: Fraction, end: Fraction) -> int:
             if end < finer.lower if direction > 0 else end > finer.upper:
                 return direction
     raise InputError(
-        f"the flow from {_shown(begin)} goes to α*_T = {star} and never passes {_shown(end)}"
+        f"the flow from {decimal(begin)} goes to α*_T = {star} and never passes {decimal(end)}"
     )
-
-
-def _shown(value: Fraction) -> str:
-    return f"{float(value):.12g}"
 
 
 __all__ = [

@@ -17,7 +17,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 def lsa_risk(args: argparse.Namespace) -> Outcome:
     """Theorem 4.2 for linear tasks: exact fractions."""
-    from theoryverify.exact.rationals import positive_integer
+    from theoryverify.exact.rationals import decimal, exact_text, positive_integer, shown
     from theoryverify.papers.zfb.risk import spectrum_of, trained_risk
 
     spectrum = spectrum_of([part.strip() for part in args.spectrum.split(",")])
@@ -26,16 +26,16 @@ def lsa_risk(args: argparse.Namespace) -> Outcome:
     found = trained_risk(spectrum, n, m)
     trivial = sum(spectrum)
     document = {
-        "risk": {"exact": str(found.total), "value": float(found.total)},
-        "variance": {"exact": str(found.variance), "value": float(found.variance)},
-        "bias": {"exact": str(found.bias), "value": float(found.bias)},
-        "trivial": {"exact": str(trivial), "value": float(trivial)},
+        "risk": {"exact": exact_text(found.total), "value": decimal(found.total)},
+        "variance": {"exact": exact_text(found.variance), "value": decimal(found.variance)},
+        "bias": {"exact": exact_text(found.bias), "value": decimal(found.bias)},
+        "trivial": {"exact": exact_text(trivial), "value": decimal(trivial)},
     }
     lines = [
-        f"risk      {float(found.total):.10g}  = {found.total}",
-        f"variance  {float(found.variance):.10g}  (order 1/M)",
-        f"bias      {float(found.bias):.10g}  (order 1/N², whatever M)",
-        f"trivial   {float(trivial):.10g}  (predict 0: tr Λ)",
+        f"risk      {decimal(found.total)}  = {shown(found.total)}",
+        f"variance  {decimal(found.variance)}  (order 1/M)",
+        f"bias      {decimal(found.bias)}  (order 1/N², whatever M)",
+        f"trivial   {decimal(trivial)}  (predict 0: tr Λ)",
     ]
     return Outcome(document, "\n".join(lines))
 
