@@ -84,6 +84,7 @@ def _many(axis: Axes, table: Table, bias: Table) -> None:
 
 def _minimiser(axis: Axes, table: Table) -> None:
     limit = table.where(L=None)
+    lowest = min(0.05, 0.9 * float(np.min(table.numbers("alpha"))))
     axis.plot(limit.numbers("T"), limit.numbers("alpha"), **_BIAS)
     for number, L in enumerate(table.distinct("L")[1:]):
         look = style.SERIES[number + 1]
@@ -91,9 +92,11 @@ def _minimiser(axis: Axes, table: Table) -> None:
         axis.plot(rows.numbers("T"), rows.numbers("alpha"), **look.both(), linewidth=1.0)
     _depth_axis(axis, float(np.max(limit.numbers("T"))))
     axis.set(
-        ylabel=r"minimiser $\alpha_{T,L}^{*}$", title=r"(c) $d=1$: the best step", ylim=(0.05, 0.4)
+        ylabel=r"minimiser $\alpha_{T,L}^{*}$",
+        title=r"(c) $d=1$: the best step",
+        ylim=(lowest, 0.4),
     )
-    ticks = (0.05, 0.1, 0.2, 0.3, 0.4)
+    ticks = [t for t in (0.02, 0.05, 0.1, 0.2, 0.3, 0.4) if t >= lowest]
     axis.set_yticks(ticks, [str(t) for t in ticks])
     axis.yaxis.minorticks_off()
 
