@@ -163,7 +163,8 @@ def test_pickle_reader(content: bytes) -> None:
     )
 
 
-HUGE = ("1e9999", "1e400", "1e-400", "-1e400")
+RISK = ("--dim", "5", "--context", "100", "--depth", "3", "--prompts", "10")
+HUGE = ("1e9999", "1e400", "1e-400")
 
 
 @pytest.mark.parametrize(
@@ -176,12 +177,25 @@ HUGE = ("1e9999", "1e400", "1e-400", "-1e400")
         ["alpha-star", "--law", "two-point(2,5,{})", "--depth", "3"],
         ["flow", "--law", "uniform(2,{})", "--depth", "3"],
         ["flow", "--law", "uniform(2,5)", "--depth", "3", "--level", "{}"],
-        "risk --law uniform(2,5) --dim 5 --context 100 --depth 3 --alpha {} --prompts 10".split(),
+        [
+            "risk",
+            "--law",
+            "uniform(2,5)",
+            "--dim",
+            "5",
+            "--context",
+            "100",
+            "--depth",
+            "3",
+            "--alpha",
+            "{}",
+            "--prompts",
+            "10",
+        ],
         ["exponent", "{}*z"],
         ["exponent", "z", "--gate", "--rho", "{}", "--b", "1"],
         ["exponent", "z**2", "--gate", "--rho", "1", "--b", "{}"],
         ["lsa-risk", "--spectrum", "{},1", "--train-length", "3", "--test-length", "4"],
-        ["check", "lca.G.profile", "--law", "uniform(2,{})"],
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
