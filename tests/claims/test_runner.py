@@ -66,7 +66,7 @@ def test_a_whole_paper() -> None:
     document = ET.fromstring(junit(report).split("\n", 1)[1])
     suite = document.find("testsuite")
     assert suite is not None
-    assert suite.get("tests") == "9"
+    assert suite.get("tests") == "10"
     assert suite.get("errors") == "3"
     names = {case.get("classname") for case in suite.iter("testcase")}
     assert names == set(found)
@@ -97,6 +97,17 @@ def test_results_do_not_depend_on_jobs_or_company() -> None:
 )
 def test_exit_codes(names: tuple[str, ...], code: int) -> None:
     assert run(claims(*names), Context(), jobs=2).exit_code == code
+
+
+def test_a_check_that_asks_for_too_much_memory_fails_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("THEORYVERIFY_MEMORY_MB", "2500")
+    report = run(claims("toy.greedy", "toy.square"), Context(), jobs=1)
+    found = {claim.id: claim for claim in report.claims}
+    assert found["toy.greedy"].verdict is ERROR
+    assert "MemoryError" in found["toy.greedy"].reason
+    assert found["toy.square"].verdict is HOLDS
 
 
 def test_dependencies_come_along() -> None:

@@ -101,6 +101,16 @@ def dying(name: str = "toy.dying") -> Claim:
     return claim
 
 
+def greedy(name: str = "toy.greedy") -> Claim:
+    claim = Claim(name, "Lemma 10", "?")
+
+    @claim.check("fill", PROVED, formula=1, controls={"two": 2})
+    def fill(formula: int) -> Evidence:
+        return Evidence(HOLDS if len(bytearray(3 * 2**30)) else REFUTED)
+
+    return claim
+
+
 def cases(name: str = "toy.cases", *numbers: int, **more: object) -> Claim:
     """n > formula, for each case n."""
     claim = Claim(name, "Lemma 8", "n>0", hypotheses=(POSITIVE,), **more)  # type: ignore[arg-type]
@@ -138,6 +148,7 @@ paper = Paper(
         slow(),
         dying(),
         noisy(),
+        greedy(),
         square("toy.rests-on-wrong", depends_on=("toy.wrong",)),
         square("toy.rests-on-undecided", depends_on=("toy.undecided",)),
     ],

@@ -17,6 +17,31 @@ if TYPE_CHECKING:
     from theoryverify.claims.ladder import Evidence
 
 
+MEMORY = "THEORYVERIFY_MEMORY_MB"
+"""Address space of a worker; by default as much as the machine has memory."""
+
+
+def limit_memory(device: str) -> None:
+    """Let a check that asks for more memory than there is fail alone, as a ``MemoryError``.
+
+    Without a limit the operating system would choose what to kill. CUDA reserves address space far
+    beyond its use, so there is none on a GPU; nor on systems without such limits.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    if device != "cpu":
+        return
+    named = os.environ.get(MEMORY, "")
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = int(named) * 2**20 if named.isdigit() else pages
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a check that prints must not break the protocol
@@ -28,6 +53,7 @@ def main() -> None:
 
     for line in sys.stdin:
         task = json.loads(line)
+        limit_memory(task["device"])
         claims = own_claims(paper_named(task["paper"]))
         claim = claims[task["claim"]]
         if task["parameters"]:
