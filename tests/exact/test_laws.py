@@ -487,7 +487,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Discrete({2.5: 1}), r"atom = 2.5 is a float.*write it as a string: '2.5'"),
     (lambda: Discrete({2: 0.5, 3: 0.5}), r"weight of 2 = 0.5 is a float"),
     (lambda: Discrete({"nan": 1}), "is not a number"),
-    (lambda: Discrete({2: "1e9999", 3: 1}), r"weights sum to ~1.00000e\+9999"),
+    (lambda: Discrete({2: "1e400", 3: 1}), r"weights sum to ~1.00000e\+400"),
     (lambda: TwoPoint(5, 2), "needs lower < upper, not 5 and 2"),
     (lambda: TwoPoint(2, 2), "needs lower < upper"),
     (lambda: TwoPoint(2, 5, 1), "weight = 1 must lie strictly between 0 and 1"),
@@ -508,7 +508,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: ScaledBeta(5, 2, 1, 1), "needs lower < upper"),
     (lambda: ScaledBeta(2, 5, "1/25", 1), "left end exponent -24/25 has a denominator above 24"),
     (lambda: ScaledBeta(2, 5, 1, "0.333"), "right end exponent .* has a denominator above 24"),
-    (lambda: ScaledBeta(2, 5, "1e9999", 1), r"left end exponent ~1.00000e\+9999 is above"),
+    (lambda: ScaledBeta(2, 5, "1e400", 1), r"left end exponent ~1.00000e\+400 is above"),
     (lambda: ScaledBeta(2, 5, math.pi, 1), "p = 3.14.* is a float"),
     (lambda: Ball(0, 5), "dimension = 0 is out of range"),
     (lambda: Ball(2.0, 5), "dimension = 2.0 is not an integer"),
@@ -558,7 +558,7 @@ def test_what_laws_say_of_themselves() -> None:
         "density([2,3], [4,5])",
         "density([2,5])",
     ]
-    assert repr(Uniform(2, "1e9000")) == "uniform(2,~1.00000e+9000)"
+    assert repr(Uniform(2, "1e400")) == "uniform(2,~1.00000e+400)"
     assert (EVERY_KIND["mixture"].lower, EVERY_KIND["mixture"].upper) == (2, 5)
     assert Discrete({2: 1}).degenerate
     assert not any(law.degenerate for law in EVERY_KIND.values())
