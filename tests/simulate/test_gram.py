@@ -104,3 +104,12 @@ def test_bad_sizes() -> None:
         lsa_errors(layer(2), LAW, 5, 0, rng=np.random.default_rng(0))
     with pytest.raises(InputError, match="context"):
         lsa_errors(layer(2), LAW, 0, 5, rng=np.random.default_rng(0))
+
+
+def test_laws_below_one_are_refused_and_an_atom_at_one_is_none() -> None:
+    with pytest.raises(InputError, match="mass below 1"):
+        lsa_errors(layer(2), Uniform("1/2", 2), 5, 3, rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match="not 'uniform"):
+        lsa_errors(layer(2), "uniform(2,5)", 5, 3, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+    gram = sample_gram(np.zeros((3, 2)), np.ones(3), 10**6, rng=np.random.default_rng(0))
+    assert abs(gram - np.eye(3)).max() < 0.01  # m = 0: x and y are independent, white

@@ -130,7 +130,7 @@ def test_float32_and_a_device_that_is_not_there():
 
 
 def test_memory_is_estimated_before_work(monkeypatch):
-    monkeypatch.setattr("theoryverify.simulate.memory.free_memory", lambda: 10**6)
+    monkeypatch.setattr("theoryverify.memory.free_memory", lambda: 10**6)
     with pytest.raises(InputError, match="GiB are free"):
         torch_slope(CA.one_parameter(3, 2, 0.1), context=4096)
     with pytest.raises(InputError, match="GiB are free"):

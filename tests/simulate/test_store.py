@@ -29,7 +29,7 @@ from theoryverify.simulate.code import fingerprint, source_file
 from theoryverify.simulate.sealed import Damage
 from theoryverify.simulate.store import Store, StoreWarning, _from_npy, _npy
 
-CODE = ("theoryverify.simulate.memory",)
+CODE = ("theoryverify.memory",)
 CONFIGURATION = {"law": "uniform(2,5)", "depth": 8, "rate": 0.1, "seed": 0}
 
 
@@ -431,7 +431,7 @@ from theoryverify.simulate.store import Store
 store = Store(sys.argv[1])
 for i in range(int(sys.argv[2])):
     store.compute(
-        {"cell": i}, lambda: {"x": np.full(2000, i)}, code=["theoryverify.simulate.memory"]
+        {"cell": i}, lambda: {"x": np.full(2000, i)}, code=["theoryverify.memory"]
     )
     print(i, flush=True)
 """

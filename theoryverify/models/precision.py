@@ -101,6 +101,6 @@ def free_memory(device: torch.device) -> int | None:
     """Free bytes on the device, or ``None`` where the system does not say."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    from theoryverify.simulate.memory import free_memory as free_host_memory
+    from theoryverify.memory import free_memory as free_host_memory
 
     return free_host_memory()

@@ -67,8 +67,8 @@ def fingerprint(modules: Sequence[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> sorted(fingerprint(["theoryverify.simulate.memory"]))
-    ['theoryverify.simulate.memory']
+    >>> sorted(fingerprint(["theoryverify.memory"]))
+    ['theoryverify.memory']
     """
     if isinstance(modules, str) or not modules:
         raise InputError(f"code = {modules!r} must be a nonempty sequence of names of modules")

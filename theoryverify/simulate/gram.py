@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer
-from theoryverify.papers.lca import assumptions
 from theoryverify.simulate.exact_law import sample_factor
+from theoryverify.simulate.prompts import law_of_Z, sample_m
 
 if TYPE_CHECKING:
     from theoryverify.models.attention import LSA, SA
@@ -25,9 +25,7 @@ Floats = NDArray[np.float64]
 
 def sample_tasks(law: Law, d: int, n: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """``m`` (n, d) with an isotropic direction and ``1+|m|² ~ law``, and ``ζ ~ N(0,1)`` (n,)."""
-    direction = rng.standard_normal((n, d))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    return np.sqrt(law.sample(n, rng=rng) - 1)[:, None] * direction, rng.standard_normal(n)
+    return sample_m(law, d, n, rng=rng), rng.standard_normal(n)
 
 
 def sample_gram(m: Floats, zeta: Floats, context: int, *, rng: np.random.Generator) -> Floats:
@@ -47,7 +45,7 @@ def sample_gram(m: Floats, zeta: Floats, context: int, *, rng: np.random.Generat
     # isotropic.
     axis = np.zeros(d)
     axis[0] = 1
-    normal = axis - m / size[:, None]
+    normal = axis - m / np.maximum(size, 1e-300)[:, None]
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     turn = np.eye(d) - 2 * normal[:, :, None] * normal[:, None, :]
     gram = np.empty((n, d + 1, d + 1))
@@ -65,11 +63,11 @@ def lsa_errors(layer: LSA, law: Law, context: int, n: int, *, rng: np.random.Gen
     ----------
     layer : LSA
     law : Law
-        Of Z, meeting Assumption 6.1; directions isotropic, ζ ~ N(0,1).
+        Of Z = 1+|m|²; directions isotropic, ζ ~ N(0,1).
     context, n : int
         L, up to 10^15, and the number of prompts.
     """
-    law, n = assumptions.require(law), positive_integer(n, "n")
+    law, n = law_of_Z(law), positive_integer(n, "n")
     out, inner = (_array(w) for w in (layer.W_PV, layer.W_KQ))
     d = len(out) - 1
     m, zeta = sample_tasks(law, d, n, rng=rng)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from theoryverify.errors import InputError
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer
-from theoryverify.papers.lca import assumptions
 
 Array = npt.NDArray[np.float64]
 _MAX_NUMBERS = 5 * 10**8  # 4 GB of float64
@@ -54,6 +53,28 @@ class Prompts:
         return np.asarray((gap**2).sum(axis=1) + (gap * self.m).sum(axis=1) ** 2)
 
 
+def law_of_Z(law: object) -> Law:
+    """The law itself, if it can be that of ``1 + |m|²``.
+
+    Raises
+    ------
+    InputError
+        If it is no law, or has mass below 1.
+    """
+    if not isinstance(law, Law):
+        raise InputError(f"expected a law such as Uniform(2, 5), not {law!r}")
+    if law.lower < 1:
+        raise InputError(f"{law} has mass below 1, but Z = 1+|m|² is at least 1")
+    return law
+
+
+def sample_m(law: Law, d: int, n: int, *, rng: np.random.Generator) -> Array:
+    """``m`` (n, d) with an isotropic direction and ``1+|m|² ~ law``."""
+    direction = rng.standard_normal((n, d))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    return np.asarray(np.sqrt(law.sample(n, rng=rng) - 1)[:, None] * direction)
+
+
 def sample_prompts(
     law: Law,
     d: int,
@@ -68,11 +89,10 @@ def sample_prompts(
     Raises
     ------
     InputError
-        For sizes below 1, or a batch that would take more than 4 GB, before anything is drawn.
-    HypothesisError
-        If the law breaks Assumption 6.1.
+        For sizes below 1, a law with mass below 1, or a batch that would take more than 4 GB, before
+        anything is drawn.
     """
-    law = assumptions.require(law)
+    law = law_of_Z(law)
     d, L, n = (positive_integer(v, k) for v, k in ((d, "d"), (L, "L"), (n, "n")))
     if n * (d + 2) * (L + 1) > _MAX_NUMBERS:
         raise InputError(
@@ -80,9 +100,7 @@ def sample_prompts(
             f"at most {8 * _MAX_NUMBERS / 1e9:.0f} GB are allowed: take smaller batches"
         )
     generator = np.random.default_rng(rng)
-    direction = generator.standard_normal((n, d))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    m = np.sqrt(law.sample(n, rng=generator) - 1)[:, None] * direction
+    m = sample_m(law, d, n, rng=generator)
     scale = generator.standard_normal(n) if zeta == "normal" else np.ones(n)
     u = generator.standard_normal((n, L + 1))
     x = m[:, :, None] * u[:, None, :] + generator.standard_normal((n, d, L + 1))

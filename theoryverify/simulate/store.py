@@ -97,7 +97,7 @@ class Store:
     --------
     >>> import numpy as np, tempfile
     >>> from theoryverify.simulate.store import Store
-    >>> code = ("theoryverify.simulate.memory",)
+    >>> code = ("theoryverify.memory",)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(folder)
     ...     one = store.compute({"n": 3}, lambda: {"x": np.arange(3)}, code=code)
