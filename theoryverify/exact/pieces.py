@@ -160,11 +160,6 @@ def split(node: Node) -> tuple[Piece, ...]:
     return tuple(_merged(done))
 
 
-def has_kinks(node: Node) -> bool:
-    """Whether ``abs``, ``sign`` or ``relu`` occurs."""
-    return next(_innermost(node, set()), None) is not None
-
-
 def _innermost(node: Node, but: set[Node]) -> Iterator[Call]:
     for child in children(node):
         yield from _innermost(child, but)

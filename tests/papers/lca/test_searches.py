@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theoryverify.claims.claim import Context
-from theoryverify.claims.counterexample import counterexample_source
-from theoryverify.claims.runner import run_here
-from theoryverify.claims.search import Found, Outcome, falsify
+from tests.claims.found import certified
+from theoryverify.claims.search import falsify
 from theoryverify.cli import main
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.laws import Discrete, TwoPoint
@@ -31,23 +29,6 @@ from theoryverify.papers.lca.searches_one_layer import (
     excess,
 )
 from theoryverify.papers.lca.searches_window import ODD, WINDOW, turns_margin, window_margin
-
-
-def certified(outcome: Outcome) -> Found:
-    """What was found, after its file has been run and came out as expected."""
-    found = outcome.found
-    assert found is not None
-    assert str(found.result.verdict) == "refuted"
-    names: dict[str, object] = {}
-    exec(compile(counterexample_source(outcome), "found", "exec"), names)  # our own text
-    claims = names["paper"].claims  # type: ignore[attr-defined]
-    results = run_here(claims, Context())
-    for claim in claims:
-        result = results[claim.id, claim.checks[0].name]
-        assert result.verdict is claim.expected
-        assert result.sound
-    assert len(claims) == 2  # the counterexample, and a case where the statement holds
-    return found
 
 
 @pytest.mark.parametrize("seed", [0, 1])

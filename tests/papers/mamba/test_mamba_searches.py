@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theoryverify.claims.claim import Context
-from theoryverify.claims.counterexample import counterexample_source
-from theoryverify.claims.runner import run_here
-from theoryverify.claims.search import Found, Outcome, falsify
+from tests.claims.found import certified
+from theoryverify.claims.search import falsify
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.generative import generative_exponent
 from theoryverify.exact.links import link
@@ -22,21 +20,6 @@ from theoryverify.papers.mamba.searches import (
     gate_margin,
     second_moment_margin,
 )
-
-
-def certified(outcome: Outcome) -> Found:
-    found = outcome.found
-    assert found is not None
-    names: dict[str, object] = {}
-    exec(compile(counterexample_source(outcome), "found", "exec"), names)  # our own text
-    claims = names["paper"].claims  # type: ignore[attr-defined]
-    results = run_here(claims, Context())
-    for claim in claims:
-        result = results[claim.id, claim.checks[0].name]
-        assert result.verdict is claim.expected
-        assert result.sound
-    assert len(claims) == 2
-    return found
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -209,13 +209,6 @@ def contraction() -> sympy.Expr:
     return (b - a) / (b + a)
 
 
-def two_point_alpha_star(depth: sympy.Expr = T) -> sympy.Expr:
-    """``P(Z=a) = p``: ``α*_T = (1+κ)/(b+κa)``, ``κ = [p(a-1)/((1-p)(b-1))]^{1/(2T-1)}``."""
-    p = sympy.Symbol("p", positive=True)
-    kappa = (p * (a - 1) / ((1 - p) * (b - 1))) ** (1 / (2 * depth - 1))
-    return (1 + kappa) / (b + kappa * a)
-
-
 def uniform_first_order(depth: sympy.Expr = T) -> sympy.Expr:
     """Uniform on [a,b], a > 1: ``α*_T = α*(1 - (b-a)/(4T(a+b)) log((b-1)/(a-1))) + O(T⁻²)``."""
     correction = (b - a) / (4 * depth * (a + b)) * sympy.log((b - 1) / (a - 1))
