@@ -152,7 +152,7 @@ class Field:
         self.relations: dict[int, tuple[int, Rat]] = {}
         self.denominators: list[Poly] = []
         self.denominator_index: dict[frozenset[tuple[int, int]], int] = {}
-        self.work = 0
+        self.work, self.patience = 0, MAX_WORK
         self.hints: list[Poly] = []
         for tree in factors:
             self.hints.append(self.primitive(self.rat(tree).num)[1])
@@ -172,7 +172,7 @@ class Field:
 
     def p_mul(self, left: Poly, right: Poly) -> Poly:
         self.work += len(left) * len(right)
-        if self.work > MAX_WORK:
+        if self.work > self.patience:
             raise Unverified("more work than this checker does for one step")
         if p_degree(left) + p_degree(right) > _MAX_DEGREE:
             raise Unverified("a degree is too large")
@@ -253,7 +253,8 @@ class Field:
         return reduced(p_scale(num, -1) if content < 0 else num, abs(content), den)
 
     def power(self, base: Rat, exponent: int) -> Rat:
-        if abs(exponent) > MAX_EXPONENT:
+        hurried = self.patience < MAX_WORK and abs(exponent) > 200 and len(base.num) > 1
+        if hurried or abs(exponent) > MAX_EXPONENT:
             raise Unverified(f"an exponent beyond {MAX_EXPONENT}")
         if exponent < 0:
             base, exponent = self.inverse(base), -exponent
@@ -797,6 +798,15 @@ class Reals:
             low, high = min(products), max(products)
         return self.rounded(low, high, x.exponent + y.exponent)
 
+    def times(self, x: Between, n: int) -> Between:
+        low, high = (x.low * n, x.high * n) if n >= 0 else (x.high * n, x.low * n)
+        return Between(low, high, x.exponent)
+
+    def over(self, x: Between, n: int) -> Between:
+        """Divided by an integer > 0."""
+        up = n.bit_length() + self.bits
+        return self.rounded((x.low << up) // n, -((-x.high << up) // n), x.exponent - up)
+
     def inverse(self, x: Between) -> Between:
         if x.sign in (None, 0):
             raise Unverified("a division by an interval that contains zero")
@@ -964,6 +974,8 @@ class Taylor:
     def power(self, x: Series, n: int) -> Series:
         if n < 0:
             return self.inverse(self.power(x, -n))
+        if n > 2 and not any(c.low or c.high for c in x[2:]):
+            return self._linear_power(x, n)
         if n > 4 and x[0].sign not in (None, 0):
             return self._real_power(x, Fraction(n), self.reals.power(x[0], n))
         result = self.constant(Between(1, 1))
@@ -974,17 +986,40 @@ class Taylor:
             x = self.mul(x, x) if n else x
         return result
 
+    def _linear_power(self, x: Series, n: int) -> Series:
+        """``(a + bt)^n`` by the binomial theorem: tight also where a is around zero."""
+        r = self.reals
+        count = min(n, self.order)
+        slope = [Between(1, 1)]
+        for _ in range(count if self.order else 0):
+            slope.append(r.mul(slope[-1], x[1]))
+        base = r.power(x[0], n - count)
+        powers = [base]
+        for k in range(count - 1, -1, -1):
+            even = (n - k) % 2 == 0 and x[0].sign is None
+            powers.append(r.power(x[0], n - k) if even else r.mul(powers[-1], x[0]))
+        powers.reverse()
+        result = [r.times(r.mul(powers[k], slope[k]), math.comb(n, k)) for k in range(count + 1)]
+        return [r.rounded(c.low, c.high, c.exponent) for c in result] + [Between(0, 0)] * (
+            self.order - count
+        )
+
     def _real_power(self, x: Series, exponent: Fraction, first: Between) -> Series:
         """``y' x = exponent y x'``, coefficient by coefficient."""
         r = self.reals
         inverse = r.inverse(x[0])
+        top, bottom = exponent.numerator, exponent.denominator
+        present = [j for j in range(1, self.order + 1) if x[j].low or x[j].high]
         result = [first]
         for k in range(1, self.order + 1):
             total = Between(0, 0)
-            for j in range(1, k + 1):
-                weight = r.of(exponent * j - (k - j))
-                total = r.add(total, r.mul(weight, r.mul(x[j], result[k - j])))
-            result.append(r.mul(r.mul(total, inverse), r.of(Fraction(1, k))))
+            for j in present:
+                if j > k:
+                    break
+                weight = top * j - bottom * (k - j)
+                if weight:
+                    total = r.add(total, r.times(r.mul(x[j], result[k - j]), weight))
+            result.append(r.over(r.mul(total, inverse), bottom * k))
         return result
 
     def real_power(self, x: Series, exponent: Fraction) -> Series:
@@ -1001,16 +1036,18 @@ class Taylor:
         r = self.reals
         result = [r.exp(x[0])]
         for k in range(1, self.order + 1):
-            scaled = [r.mul(Between(j, j), x[j]) for j in range(1, k + 1)]
-            result.append(r.mul(self._dot(scaled, result[::-1]), r.of(Fraction(1, k))))
+            scaled = [r.times(x[j], j) for j in range(1, k + 1)]
+            result.append(r.over(self._dot(scaled, result[::-1]), k))
         return result
 
     def log(self, x: Series) -> Series:
         r = self.reals
-        slope = [r.mul(Between(j, j), x[j]) for j in range(1, self.order + 1)]
+        if not self.order:
+            return [r.log(x[0])]
+        slope = [r.times(x[j], j) for j in range(1, self.order + 1)]
         quotient = Taylor(r, self.order - 1)
         ratio = quotient.mul(slope, quotient.inverse(x[:-1]))
-        return [r.log(x[0])] + [r.mul(c, r.of(Fraction(1, k))) for k, c in enumerate(ratio, 1)]
+        return [r.log(x[0])] + [r.over(c, k) for k, c in enumerate(ratio, 1)]
 
 
 class Evaluator:
@@ -1018,7 +1055,13 @@ class Evaluator:
 
     def __init__(self, reals: Reals, given: dict[str, Between] | None = None) -> None:
         self.reals, self.given = reals, given or {}
-        self._means: dict[str, Between] = {}
+
+    def kept(self, name: str, make: Callable[[], Between]) -> Between:
+        """A number that depends on its name and the bits alone, computed once."""
+        key = name, self.reals.bits
+        if key not in _MEANS:
+            _MEANS[key] = make()
+        return _MEANS[key]
 
     def value(self, tree: Tree) -> Between:
         return self.series(tree, Taylor(self.reals, 0), {})[0]
@@ -1058,10 +1101,36 @@ class Evaluator:
                 return on.exp(inner)
             return on.log(inner) if rest[0] == "log" else on.real_power(inner, Fraction(1, 2))
         if kind == "G":
-            value = Field({}).rat(tree).constant()
-            if value is not None:
-                return on.constant(r.of(value))
+            exact = Field({})
+            return on.constant(self.exact_value(exact, exact.rat(tree)))
         raise Unverified(f"no numerical form of {str(kind)[:40]!r}")
+
+    def exact_value(self, on: Field, value: Rat) -> Between:
+        """A rational function of roots of integers, as an interval."""
+        r = self.reals
+
+        def atom(place: int) -> Between:
+            key = on.keys[place]
+            if key == ("pi",):
+                return r.pi()
+            if key[0] == "r" and key[1][0] == "n" and key[1][1] > 0:
+                inner = Taylor(r, 0)
+                return inner.real_power([r.of(key[1][1])], Fraction(1, key[2]))[0]
+            raise Unverified("a number with no numerical form")
+
+        def poly(part: Poly) -> Between:
+            total = Between(0, 0)
+            for monomial, coefficient in part.items():
+                term = r.of(coefficient)
+                for place, power in exponents(monomial):
+                    term = r.mul(term, r.power(atom(place), power))
+                total = r.add(total, term)
+            return total
+
+        result = r.div(poly(value.num), r.of(value.q))
+        for place, power in value.den.items():
+            result = r.div(result, r.power(poly(on.denominators[place]), power))
+        return result
 
     def _raised(self, base: Tree, exponent: Tree, on: Taylor, at: dict[str, Series]) -> Series:
         inner = self.series(base, on, at)
@@ -1074,11 +1143,18 @@ class Evaluator:
 
     def _mean(self, rest: list[Any]) -> Between:
         require(len(rest) == 3, "an expectation has a law, a variable and an integrand")
-        key = json.dumps(rest)
-        if key not in self._means:
+        used = {name: ends for name, ends in self.given.items() if occurs(rest[2], name)}
+        key = json.dumps(rest) + repr(used), self.reals.bits
+        if key not in _MEANS:
             law, name, tree = Law.read(rest[0]), text(rest[1], "a variable"), rest[2]
-            self._means[key] = law.mean(self, name, tree)
-        return self._means[key]
+            if len(_MEANS) >= 512:
+                _MEANS.clear()
+            _MEANS[key] = law.mean(self, name, tree)
+        return _MEANS[key]
+
+
+_MEANS: dict[tuple[str, int], Between] = {}
+"""Expectations seen before, by law, integrand, given numbers and bits: pure functions of these."""
 
 
 # -- laws --------------------------------------------------------------------------------------
@@ -1173,7 +1249,7 @@ class Law:
                 ),
             )
             scale = (piece.r - piece.l) ** int(piece.p + piece.q)
-            if value.den:
+            if value.den or max(value.num, default=0) >= 1 << _SHIFT:  # Z is the first atom
                 raise Unverified("a density that is no polynomial")
             for monomial, coefficient in value.num.items():
                 power = monomial + order
@@ -1205,7 +1281,8 @@ class Law:
                 value = on.series(tree, Taylor(r, 0), {name: [r.of(part)]})[0]
             else:
                 top = self._integral(part, on, name, tree)
-                value = r.div(top, self._integral(part, on, name, "1"))
+                mass = on.kept(repr(part), lambda part=part: self._integral(part, on, "Z", "1"))
+                value = r.div(top, mass)
             total = r.add(total, r.mul(r.of(weight), value))
         return total
 
@@ -1801,6 +1878,7 @@ class Statement:
         """``right - left`` where it is rational and cheap to see."""
         try:
             on = self.field()
+            on.patience = MAX_WORK // 100  # where it takes longer, intervals are quicker
             a, b = on.rat(left), on.rat(right)
             return on.normal(on.add(b, on.negative(a))).constant()
         except Unverified:
@@ -1828,7 +1906,7 @@ class Statement:
         if value is not None:
             require(low <= value <= high, "the number lies elsewhere")
             return
-        for bits in (128, 256, 512, 1024):
+        for bits in (80, 160, 320, 640, 1280):
             reals = Reals(bits)
             left, right = Evaluator(reals, self._given(reals)).value(tree).ends()
             if low <= left and right <= high:
@@ -1873,14 +1951,28 @@ class Statement:
         for entry in chain:
             kernel.learn(entry)
 
-    def words(self) -> None:
-        """Equal polynomials in letters that do not commute, some of them inverse to others."""
-        inverses = self.data.get("inverse", {})
-        require(isinstance(inverses, dict), "inverses are an object")
-        symmetric = {str(name) for name in items(self.data.get("symmetric", []), "letters")}
-        reader = Words({str(k): str(v) for k, v in inverses.items()}, symmetric, self.field())
+    def matrices(self) -> None:
+        """Equal matrix expressions, whatever the matrices: the words of both sides agree."""
+        reader = Matrices(self.field())
         left, right = reader.read(self.data.get("left")), reader.read(self.data.get("right"))
         require(reader.equal(left, right), "the two sides differ")
+
+    def pair(self) -> None:
+        """``D + cP`` at one depth, multiplied out from the sums that define it."""
+        depth = whole(self.data.get("depth"), "a depth", 2, 200)
+        constant = number(self.data.get("constant"))
+        what = self.data.get("what")
+        shifted_pair = pair_combination(depth, constant)
+        if what == "identity":
+            wanted = {k: constant.denominator * c for k, c in pair_sum(depth).items()}
+            require(shifted_pair == wanted, "D + cP is not Q")
+            return
+        require(what in ("square", "ray"), "a kind of region")
+        for rows in pair_cells(depth, shifted_pair, what == "ray"):
+            found = nonnegative_on_square(rows)
+            require(found is not False, "D + cP is negative at a corner")
+            if found is None:
+                raise Unverified("too many boxes")
 
 
 def plain(on: Field, value: Rat) -> bool:
@@ -1896,7 +1988,7 @@ def whole_number(value: Any) -> int:
 
 
 def signed(tree: Tree, given: Callable[[Reals], dict[str, Between]]) -> int | None:
-    for bits in (128, 256, 512, 1024):
+    for bits in (80, 160, 320, 640, 1280):
         reals = Reals(bits)
         sign = Evaluator(reals, given(reals)).value(tree).sign
         if sign is not None:
@@ -1904,30 +1996,212 @@ def signed(tree: Tree, given: Callable[[Reals], dict[str, Between]]) -> int | No
     return None
 
 
-class Words:
-    """Sums of words, with coefficients in a field of commuting numbers."""
+# -- the pair kernel of the uniqueness theorem -------------------------------------------------
 
-    def __init__(self, inverse: dict[str, str], symmetric: set[str], on: Field) -> None:
-        self.inverse = inverse | {v: k for k, v in inverse.items()}
-        self.symmetric, self.on = symmetric, on
+Two = dict[tuple[int, int], int]
+"""A polynomial in x and y: ``(i, j) -> coefficient`` of ``x^i y^j``."""
 
-    def read(self, data: Any) -> dict[tuple[str, ...], Rat]:
-        result: dict[tuple[str, ...], Rat] = {}
-        for entry in items(data, "a sum of words"):
-            require(isinstance(entry, list) and len(entry) == 2, "a coefficient and a word")
-            word: list[str] = []
-            for letter in items(entry[1], "a word"):
-                name = text(letter, "a letter")
-                if word and self.inverse.get(name) == word[-1]:
-                    word.pop()
-                else:
-                    word.append(name)
-            key = tuple(word)
-            result[key] = self.on.add(result.get(key, Rat({})), self.on.rat(entry[0]))
+
+def two_add(target: Two, i: int, j: int, c: int) -> None:
+    if c:
+        total = target.get((i, j), 0) + c
+        if total:
+            target[i, j] = total
+        else:
+            del target[i, j]
+
+
+def complete(order: int) -> list[tuple[int, int]]:
+    """The terms of ``h_n = sum x^i y^(n-i)``."""
+    return [(i, order - i) for i in range(order + 1)]
+
+
+def pair_times(left: list[tuple[int, int]], shift: int, order: int, c: int, into: Two) -> None:
+    """``into += c * left * (xy)^shift * h_order``."""
+    for i, j in left:
+        for k, n in complete(order):
+            two_add(into, i + k + shift, j + n + shift, c)
+
+
+def pair_combination(depth: int, constant: Fraction) -> Two:
+    """``D + cP``, times c's denominator: ``P = h_(T-1) sum_(j<=T-2) (xy)^j h_(T-2-j)`` and
+    ``D = (1-x) dP/dx + (1-y) dP/dy``."""
+    kernel: Two = {}
+    for j in range(depth - 1):
+        pair_times(complete(depth - 1), j, depth - 2 - j, 1, kernel)
+    result: Two = {}
+    scale = constant.denominator
+    for (i, j), c in kernel.items():
+        two_add(result, i - 1, j, scale * i * c)
+        two_add(result, i, j - 1, scale * j * c)
+        two_add(result, i, j, c * (constant.numerator - scale * (i + j)))
+    return result
+
+
+def pair_sum(depth: int) -> Two:
+    """``Q = T h_(T-2) B + (T-1) h_(T-1) C``, from the sums B and C."""
+    result: Two = {}
+    for j in range(depth - 1):
+        pair_times(complete(depth - 2), j, depth - 2 - j, depth, result)
+    for j in range(depth - 2):
+        pair_times(complete(depth - 1), j, depth - 3 - j, depth - 1, result)
+    for i, k in complete(depth - 1):
+        two_add(result, i + depth - 2, k + depth - 2, 1 - depth)
+    return result
+
+
+def pair_cells(depth: int, poly: Two, ray: bool) -> Iterator[list[list[int]]]:
+    """The polynomial on cells that cover the region, each as rows in ``X`` and ``r`` of [0,1]².
+
+    It is symmetric, so ``|y| <= |x|``: ``x = sX, y = sqrX`` covers the square (a factor
+    ``X^(2T-4)`` is divided out), ``x = -1/X, y = qr`` and ``x = -1/(Xr), y = -1/X`` the rest.
+    """
+    require(all(poly.get((j, i), 0) == c for (i, j), c in poly.items()), "it is not symmetric")
+    low = min(i + j for i, j in poly)
+    high = max(i + j for i, j in poly)
+    wide = max(i for i, _ in poly)
+
+    def table(terms: Iterator[tuple[int, int, int]], height: int) -> list[list[int]]:
+        rows = [[0] * (wide + 1) for _ in range(height + 1)]
+        for i, j, c in terms:
+            rows[i][j] += c
+        return rows
+
+    for s in (1, -1):
+        for q in (1, -1):
+            yield table(
+                ((i + j - low, j, s ** (i + j) * q**j * c) for (i, j), c in poly.items()),
+                high - low,
+            )
+    if not ray:
+        return
+    for q in (1, -1):
+        yield table(((wide - i, j, (-1) ** i * q**j * c) for (i, j), c in poly.items()), wide)
+    yield table(
+        ((high - i - j, wide - i, (-1) ** (i + j) * c) for (i, j), c in poly.items()), high - low
+    )
+
+
+# -- matrices of any size ----------------------------------------------------------------------
+
+Word = tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]
+"""1 x 1 stretches in order, and the letters that are left."""
+
+
+class Matrices:
+    """Matrix expressions as sums of words; a block matrix is a table of such sums.
+
+    A maximal 1 x 1 stretch of letters is a number: it commutes, and is its own transpose.
+    """
+
+    def __init__(self, on: Field) -> None:
+        self.on = on
+        self.sizes: dict[str, tuple[str, str]] = {}
+
+    def read(self, data: Any) -> list[list[dict[Word, Rat]]]:
+        require(isinstance(data, list) and bool(data), "a matrix is a list")
+        kind, *rest = data
+        if kind == "block":
+            rows = [[self.read(c) for c in items(row, "a row")] for row in items(rest[0], "rows")]
+            require(len({len(row) for row in rows}) == 1, "rows of one length")
+            flat = [entry for row in rows for entry in row]
+            require(all(len(e) == 1 and len(e[0]) == 1 for e in flat), "a block within a block")
+            return [[entry[0][0] for entry in row] for row in rows]
+        if kind == "letter":
+            name, shape = text(rest[0], "a letter"), (text(rest[1], "n"), text(rest[2], "n"))
+            require(self.sizes.setdefault(name, shape) == shape, "a letter of two sizes")
+            self.sizes[name + "'"] = shape[::-1]
+            return self._one([(name,)])
+        if kind == "eye":
+            return self._one([()])
+        if kind == "nought":
+            return [[{}]]
+        if kind == "scalar":
+            return [[{((), ()): self.on.rat(rest[0])}]]
+        values = [self.read(part) for part in rest]
+        require(bool(values), "an empty sum or product")
+        if kind == "T":
+            return [
+                list(c) for c in zip(*[map(self._turned, row) for row in values[0]], strict=True)
+            ]
+        require(kind in ("sum", "product"), f"there is no matrix {str(kind)[:40]!r}")
+        total = values[0]
+        for value in values[1:]:
+            total = self._sum(total, value) if kind == "sum" else self._product(total, value)
+        return total
+
+    def _one(self, letters: list[tuple[str, ...]]) -> list[list[dict[Word, Rat]]]:
+        return [[{self._word((), letters[0]): Rat({0: 1})}]]
+
+    def _word(self, scalars: tuple[tuple[str, ...], ...], letters: tuple[str, ...]) -> Word:
+        found, rest, start = list(scalars), [], 0
+        while start < len(letters):
+            stop = start
+            if self.sizes[letters[start]][0] == "1":
+                while stop < len(letters) and self.sizes[letters[stop]][1] != "1":
+                    stop += 1
+                if stop < len(letters):
+                    stretch = letters[start : stop + 1]
+                    found.append(min(stretch, turned(stretch)))
+                    start = stop + 1
+                    continue
+            rest.append(letters[start])
+            start += 1
+        return tuple(sorted(found)), tuple(rest)
+
+    def _turned(self, value: dict[Word, Rat]) -> dict[Word, Rat]:
+        return {self._word(scalars, turned(rest)): c for (scalars, rest), c in value.items()}
+
+    def _add(self, into: dict[Word, Rat], word: Word, c: Rat) -> None:
+        into[word] = self.on.add(into.get(word, Rat({})), c)
+
+    def _sum(self, x: Any, y: Any) -> list[list[dict[Word, Rat]]]:
+        require(len(x) == len(y) and len(x[0]) == len(y[0]), "sums of one size")
+        result = []
+        for left_row, right_row in zip(x, y, strict=True):
+            row = []
+            for left, right in zip(left_row, right_row, strict=True):
+                cell = dict(left)
+                for word, c in right.items():
+                    self._add(cell, word, c)
+                row.append(cell)
+            result.append(row)
         return result
 
-    def equal(self, x: dict[tuple[str, ...], Rat], y: dict[tuple[str, ...], Rat]) -> bool:
-        return all(self.on.equal(x.get(word, Rat({})), y.get(word, Rat({}))) for word in {*x, *y})
+    def _product(self, x: Any, y: Any) -> list[list[dict[Word, Rat]]]:
+        if len(x) == len(x[0]) == 1 and all(not word[1] for word in x[0][0]):
+            x = [[x[0][0] if i == j else {} for j in range(len(y))] for i in range(len(y))]
+        elif len(y) == len(y[0]) == 1 and all(not word[1] for word in y[0][0]):
+            n = len(x[0])
+            y = [[y[0][0] if i == j else {} for j in range(n)] for i in range(n)]
+        require(len(x[0]) == len(y), "a product of blocks that do not fit")
+        result = []
+        for row in x:
+            line = []
+            for column in zip(*y, strict=True):
+                cell: dict[Word, Rat] = {}
+                for left, right in zip(row, column, strict=True):
+                    for (s, u), c in left.items():
+                        for (t, v), e in right.items():
+                            self._add(cell, self._word(s + t, u + v), self.on.mul(c, e))
+                line.append(cell)
+            result.append(line)
+        return result
+
+    def equal(self, x: Any, y: Any) -> bool:
+        if len(x) != len(y) or len(x[0]) != len(y[0]):
+            return False
+        return all(
+            self.on.equal(left.get(word, Rat({})), right.get(word, Rat({})))
+            for left_row, right_row in zip(x, y, strict=True)
+            for left, right in zip(left_row, right_row, strict=True)
+            for word in {*left, *right}
+        )
+
+
+def turned(letters: tuple[str, ...]) -> tuple[str, ...]:
+    """The transpose of a word; ``A'`` is the transpose of the letter A."""
+    return tuple(x[:-1] if x.endswith("'") else x + "'" for x in reversed(letters))
 
 
 KINDS: dict[str, Callable[[Statement], None]] = {
@@ -1939,7 +2213,8 @@ KINDS: dict[str, Callable[[Statement], None]] = {
     "roots": Statement.roots,
     "bernstein": Statement.bernstein,
     "theorem": Statement.theorem,
-    "words": Statement.words,
+    "pair": Statement.pair,
+    "matrices": Statement.matrices,
 }
 
 

@@ -19,7 +19,7 @@ import sympy
 
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.ladder import CERTIFIED, HOLDS, PROVED, Evidence, Step
-from theoryverify.claims.statements import Mean, Statement
+from theoryverify.claims.statements import Evaluated, Mean, Statement, Value, expression_of
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.densities import Density
@@ -64,8 +64,17 @@ class Trees:
     def tree(self, value: Any) -> Tree:
         if isinstance(value, Mean):
             return self.mean(value)
+        if isinstance(value, Evaluated):
+            return self.placed(value)
+        if isinstance(value, Value):
+            point, powers = number(value.point), enumerate(_coefficients(value.polynomial))
+            return [
+                "+",
+                *(["*", number(c), ["^", point, str(k)]] for k, c in powers if c != 0),
+                "0",
+            ]
         if isinstance(value, Surds):
-            return self.tree(_surds(value))
+            return self.tree(expression_of(value))
         if isinstance(value, sympy.Basic):
             return self._sympy(value)
         try:
@@ -113,6 +122,16 @@ class Trees:
             raise Unwritable(f"two different symbols are called {name}")
         return name
 
+    def placed(self, value: Evaluated) -> Tree:
+        inner = Trees()
+        tree = inner.tree(value.expression)
+        table = {getattr(key, "name", key): number(entry) for key, entry in value.values.items()}
+        self.bases += inner.bases
+        for name, kinds in inner.symbols.items():
+            if name not in table:
+                self.symbols.setdefault(name, kinds)
+        return _replaced(tree, table)
+
     def mean(self, value: Mean) -> Tree:
         inner = Trees()
         integrand = inner.tree(value.integrand)
@@ -138,16 +157,12 @@ class Trees:
         return [self._sympy(factor) for factor in found]
 
 
-def _surds(value: Surds) -> sympy.Expr:
-    z = sympy.Symbol("z", real=True)
-    return sympy.Add(
-        *(
-            sympy.Rational(int(c.p), int(c.q)) * sympy.sqrt(n) * z**k
-            for n, polynomial in value.parts.items()
-            for k, c in enumerate(polynomial.coeffs())
-            if c != 0
-        )
-    )
+def _replaced(tree: Tree, table: Mapping[str, str]) -> Tree:
+    if not isinstance(tree, list):
+        return tree
+    if len(tree) == 2 and tree[0] == "s":
+        return table.get(tree[1], tree)
+    return [_replaced(part, table) for part in tree]
 
 
 def law_tree(law: Law) -> Tree:
@@ -203,9 +218,11 @@ def statement_json(statement: Statement) -> dict[str, Any]:
         made["rows"] = [[number(int(c)) for c in row] for row in parts["rows"]]
     elif statement.kind == "theorem":
         made["theorems"] = _theorems(parts["theorem"], trees)
-    elif statement.kind == "words":
-        made |= {side: _words(parts[side], trees) for side in ("left", "right")}
-        made["inverse"] = parts["inverse"]
+    elif statement.kind == "pair":
+        made |= {"depth": int(parts["depth"]), "constant": number(parts["constant"])}
+        made["what"] = parts["what"]
+    elif statement.kind == "matrices":
+        made |= {side: _matrix(parts[side], trees) for side in ("left", "right")}
     else:
         raise Unwritable(f"no form for a statement {statement.kind!r}")
     if parts.get("given"):
@@ -221,10 +238,14 @@ def statement_json(statement: Statement) -> dict[str, Any]:
 
 
 def _widened(ends: Any, digits: int | None) -> tuple[str, str]:
-    if not isinstance(ends, Enclosure):
-        lower, upper = (rational(end) for end in ends)
-        return number(lower), number(upper)
-    lower, upper = ends.lower, ends.upper
+    if isinstance(ends, Enclosure):
+        ends = ends, ends
+    lower, upper = (
+        getattr(end, side) if isinstance(end, Enclosure) else rational(end)
+        for end, side in zip(ends, ("lower", "upper"), strict=True)
+    )
+    if all(isinstance(end, Enclosure) for end in ends):
+        lower, upper = min(end.lower for end in ends), max(end.upper for end in ends)
     if digits is not None:
         size = max(abs(lower), abs(upper))
         margin = size / 10**digits
@@ -244,20 +265,29 @@ def _coefficients(polynomial: Any) -> Sequence[Any]:
     return list(polynomial)
 
 
-def _words(expression: sympy.Expr, trees: Trees) -> list[list[Any]]:
-    """An expanded expression as coefficients and words."""
-    result = []
-    for term in sympy.Add.make_args(sympy.expand(expression)):
-        commuting, letters = term.args_cnc()
-        word: list[str] = []
-        for letter in letters:
-            base, power = letter.as_base_exp()
-            if not (base.is_Symbol and power.is_Integer):
-                raise Unwritable(f"the letter {letter}")
-            name = base.name if power > 0 else f"{base.name}^-1"
-            word += [name] * abs(int(power))
-        result.append([trees.tree(sympy.Mul(*commuting)), word])
-    return result
+def _matrix(node: Any, trees: Trees) -> Tree:
+    """A matrix expression: letters with their sizes, sums, products, transposes, blocks."""
+    if isinstance(node, sympy.BlockMatrix):
+        rows, columns = node.blocks.shape
+        return [
+            "block",
+            [[_matrix(node.blocks[i, j], trees) for j in range(columns)] for i in range(rows)],
+        ]
+    if isinstance(node, sympy.MatrixSymbol):
+        return ["letter", node.name, *map(str, node.shape)]
+    if isinstance(node, sympy.Identity):
+        return ["eye", str(node.shape[0])]
+    if isinstance(node, sympy.ZeroMatrix):
+        return ["nought", *map(str, node.shape)]
+    if isinstance(node, sympy.Transpose):
+        return ["T", _matrix(node.arg, trees)]
+    if isinstance(node, sympy.MatAdd):
+        return ["sum", *(_matrix(part, trees) for part in node.args)]
+    if isinstance(node, sympy.MatMul):
+        return ["product", *(_matrix(part, trees) for part in node.args)]
+    if isinstance(node, sympy.MatrixExpr) or not isinstance(node, sympy.Expr):
+        raise Unwritable(f"the matrix {type(node).__name__}")
+    return ["scalar", trees.tree(node)]
 
 
 # -- theorems ----------------------------------------------------------------------------------

@@ -34,6 +34,22 @@ class Mean:
     variable: str = "Z"
 
 
+@dataclass(frozen=True)
+class Evaluated:
+    """An expression with numbers for its symbols, which the reader of a certificate puts in."""
+
+    expression: Any
+    values: Mapping[Any, Any]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A polynomial (``fmpq_poly``, or its coefficients from degree 0) at an exact point."""
+
+    polynomial: Any
+    point: Any
+
+
 def mean(law: Any, integrand: Any) -> Any:
     """``E[f(Z)]`` as a SymPy number that other expressions may hold; ``f`` an expression in Z."""
     import sympy
@@ -53,6 +69,29 @@ def gaussian(integrand: Any, variable: str = "z") -> Any:
     symbol = mean(None, integrand)
     symbol.meaning = Mean(integrand, None, variable)
     return symbol
+
+
+def gaussian_over(integrand: Any, symbols: Iterable[Any]) -> Any:
+    """The mean of a polynomial over several independent standard normal symbols."""
+    for symbol in symbols:
+        integrand = gaussian(integrand, symbol.name)
+    return integrand
+
+
+def expression_of(polynomial: Any) -> Any:
+    """A polynomial over Q(√n), or an ``fmpq_poly``, as a SymPy expression in ``z``."""
+    import sympy
+
+    parts = polynomial.parts if hasattr(polynomial, "parts") else {1: polynomial}
+    z = sympy.Symbol("z", real=True)
+    return sympy.Add(
+        *(
+            sympy.Rational(int(c.p), int(c.q)) * sympy.sqrt(n) * z**k
+            for n, part in parts.items()
+            for k, c in enumerate(part.coeffs())
+            if c != 0
+        )
+    )
 
 
 def same(left: Any, right: Any) -> Statement:
@@ -101,6 +140,22 @@ def degree(expression: Any, symbol: Any, most: int) -> Statement:
     return Statement("degree", {"tree": expression, "symbol": symbol, "most": most})
 
 
+def agree(number: Any, left: Any, right: Any, digits: int, **given: Any) -> Statement:
+    """A number lies in the hull of two enclosures, widened to ``digits`` relative digits."""
+    return within(number, (left, right), digits, **given)
+
+
+def pair(depth: int, constant: Any, what: str) -> Statement:
+    """``D + cP`` of the uniqueness theorem at one depth: ``what`` is ``identity`` (it is Q for
+    ``c = 2T-4``), ``square`` (it is >= 0 on [-1,1]²) or ``ray`` (on (-∞,1]²)."""
+    return Statement("pair", {"depth": depth, "constant": constant, "what": what})
+
+
+def matrices(left: Any, right: Any) -> Statement:
+    """Two matrix expressions, block matrices included, are equal for all matrices and sizes."""
+    return Statement("matrices", {"left": left, "right": right})
+
+
 def roots(polynomial: Any, lower: Any, upper: Any, count: int) -> Statement:
     """Distinct roots in ``(lower, upper]`` (``None``: infinite) of a polynomial, or coefficients."""
     return Statement(
@@ -116,8 +171,3 @@ def bernstein(rows: Sequence[Sequence[int]]) -> Statement:
 def derived(theorem: Any) -> Statement:
     """A theorem of :mod:`theoryverify.exact.facts`, with its derivation."""
     return Statement("theorem", {"theorem": theorem})
-
-
-def words(left: Any, right: Any, inverse: Mapping[str, str] | None = None) -> Statement:
-    """Two polynomials in letters that do not commute; ``inverse`` pairs letters."""
-    return Statement("words", {"left": left, "right": right, "inverse": dict(inverse or {})})

@@ -12,6 +12,7 @@ from flint import arb
 
 from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Evidence, Examination
 from theoryverify.claims.parameters import At
+from theoryverify.claims.statements import Evaluated, Statement, at_most, nonnegative, same
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.evaluate import BALL, EXACT, FLOAT64, compiled
 from theoryverify.exact.integrands import Z
@@ -142,6 +143,7 @@ def window(formula: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "1-αs at s = θ·low + (1-θ)·high",
         sympy.expand(1 - alpha * (share * low + (1 - share) * high) - mixed) == 0,
+        by=same(1 - alpha * (share * low + (1 - share) * high), mixed),
     )
     examination.identity("1 - α(1+δ)²Z̄ = -1 at the end", 1 - formula * high, sympy.Integer(-1))
     more = sympy.Symbol("h", nonnegative=True)
@@ -149,6 +151,7 @@ def window(formula: sympy.Expr, examination: Examination) -> Evidence:
         "(1+δ)²Z̄ >= (1-δ)² for Z̄ = 1+h",
         sympy.expand((high - low).subs(b, 1 + more)).is_nonnegative
         or all(c >= 0 for c in sympy.Poly((high - low).subs(b, 1 + more), delta, more).coeffs()),
+        by=nonnegative((high - low).subs(b, 1 + more), [delta, more]),
     )
     return examination.evidence("every δ in (0,1), Z̄ >= 1")
 
@@ -206,7 +209,9 @@ def proof(formula: Formula, examination: Examination) -> Evidence:
         formula[1],
     )
     examination.lemma(
-        "tr: N(s) Σ̂⁻¹ N(s) Σ̂ = N(s)²", sympy.cancel(_M**T / s * _M**T * s - _M ** (2 * T)) == 0
+        "tr: N(s) Σ̂⁻¹ N(s) Σ̂ = N(s)²",
+        sympy.cancel(_M**T / s * _M**T * s - _M ** (2 * T)) == 0,
+        by=same(_M**T / s * _M**T * s, _M ** (2 * T)),
     )
     examination.assume("A ⪯ B gives vᵀAv <= vᵀBv, and tr(AC) <= tr(BC) for C ⪰ 0")
     return examination.evidence("every d < L, T, δ < 1, α in the window (H.4), on the event")
@@ -232,6 +237,27 @@ class _Extreme:
         bias = (z - 1) / z * (1 - self.alpha * scale * z) ** (2 * self.depth)
         spread = n(scale * z) ** 2 + (self.dim - 1) * n(scale) ** 2
         return bias, spread / scale / (z * self.context)
+
+    def stated(self, formula: Formula) -> list[Statement]:
+        """The same two comparisons as formulas, for a certificate."""
+        z, h, a, size, n = sympy.symbols("Z h alpha d L", positive=True)
+
+        def left(value: sympy.Expr) -> sympy.Expr:
+            return 1 - (1 - a * value) ** self.depth
+
+        bias = (z - 1) / z * (1 - a * h**2 * z) ** (2 * self.depth)
+        noise = (left(h**2 * z) ** 2 + (size - 1) * left(h**2) ** 2) / h**2 / (z * n)
+        at = {"Z": self.top, "b": self.top, "h": self.stretch, "alpha": self.alpha}
+        at |= {"d": self.dim, "L": self.context, "delta": self.delta}
+        ends = [
+            compiled(e, EXACT)({"delta": self.delta, "b": self.top}, False)
+            for e in (appendix_h.lower_end(), appendix_h.upper_end())
+        ]
+        at["rho"] = max(abs(1 - self.alpha * end) for end in ends)
+        return [
+            at_most(Evaluated(exact, at), Evaluated(bound.subs(T, self.depth), at))
+            for exact, bound in zip((bias, noise), formula, strict=True)
+        ]
 
     def bound(self, formula: Formula) -> list[Fraction]:
         at = {"delta": self.delta, "b": self.top, "Z": self.top}
@@ -260,11 +286,14 @@ class _Extreme:
     mutate=False,
 )
 def edge(formula: Formula, case: _Extreme, examination: Examination) -> Evidence:
-    for name, exact, bound in zip(
-        ("bias", "noise"), case.exact(), case.bound(formula), strict=True
+    for name, exact, bound, by in zip(
+        ("bias", "noise"), case.exact(), case.bound(formula), case.stated(formula), strict=True
     ):
         examination.decide(
-            f"{name} below its bound", exact <= bound, f"{float(exact):.4g} <= {float(bound):.4g}"
+            f"{name} below its bound",
+            exact <= bound,
+            f"{float(exact):.4g} <= {float(bound):.4g}",
+            by=by,
         )
     return examination.evidence("exact rationals, d = 20, L = 8000, δ = 1/10")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy
 from flint import fmpq, fmpq_mat
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, same, within
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.integrands import Z
@@ -195,7 +198,13 @@ def whitening_rate(
             ratio = Enclosure.of(root / rate)
             low, high = ratio.greater_than("0.97"), ratio.less_than("1.03")
             verdict = None if None in (low, high) else bool(low and high)
-            examination.decide(f"error^(1/T)/rate at Z = {end}", verdict, f"{ratio}")
+            place = {Z: end, sympy.Symbol("a"): case.lower, sympy.Symbol("b"): case.upper}
+            number = (formula[0].subs(T, depth)) ** sympy.Rational(1, 2 * depth) / formula[1]
+            examination.decide(
+                f"error^(1/T)/rate at Z = {end}", verdict, f"{ratio}",
+                by=within(Evaluated(number, place | {"d": dimension}),
+                          (Fraction(97, 100), Fraction(103, 100)), alpha=found),
+            )  # fmt: skip
     return examination.evidence(f"T = {depth}, d = {dimension}")
 
 
@@ -230,7 +239,12 @@ def conditioning(loss: sympy.Expr, examination: Examination) -> Evidence:
     """``E[(y-ŷ)²|m,ζ] - Bayes`` is ζ² times the same function of Z; then ``E[·|m]``."""
     given = theory.signal_variance() * (1 - theory.predictor_gain()) ** 2
     per_square = sympy.cancel(given / theory.zeta**2)
-    examination.decide("ζ enters only as ζ²", theory.zeta not in per_square.free_symbols, "")
+    examination.decide(
+        "ζ enters only as ζ²",
+        theory.zeta not in per_square.free_symbols,
+        "",
+        by=same(given, theory.zeta**2 * per_square),
+    )
     letter = sympy.Symbol("v_", positive=True)
     examination.identity(
         "E[ζ²|m] times the loss at unit ζ",

@@ -15,7 +15,7 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
-from theoryverify.claims.statements import At, agree, equals, less, mean, roots, same, within
+from theoryverify.claims.statements import Evaluated, agree, equals, less, mean, roots, same, within
 from theoryverify.claims.statements import Statement as Formal
 from theoryverify.errors import HypothesisError
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
@@ -236,6 +236,13 @@ def algebraic(
             f"T = {depth}: exact signs of the stated function",
             values[0] > 0 > values[1],
             f"{decimal(values[0], 3)} and {decimal(values[1], 3)}, in exact arithmetic",
+            by=[
+                _signed(mean(case, stationary.subs({T: depth, alpha: sympy.Rational(*end)})), sign)
+                for end, sign in (
+                    (enclosed.lower.as_integer_ratio(), 1),
+                    (enclosed.upper.as_integer_ratio(), -1),
+                )
+            ],
         )
     return examination.evidence(f"T in {depths}, exact rational arithmetic")
 
@@ -327,7 +334,7 @@ def two_point_enclosure(
         ends = {a: case.lower, b: case.upper, _p: case.weight}
         number = root.subs(_kappa, (power ** (1 / exponent)).subs(T, depth))
         examination.equal(
-            f"T = {depth}", found, stated, 25, by=agree(At(number, ends), found, stated, 25)
+            f"T = {depth}", found, stated, 25, by=agree(Evaluated(number, ends), found, stated, 25)
         )
     return examination.evidence(f"T in {depths}, 25 digits")
 
@@ -414,7 +421,7 @@ def bracket(limit: sympy.Expr, case: Law, examination: Examination, context: Con
             f"the limit lies in the bracket at T = {depth}",
             inside,
             f"{found}",
-            by=within(At(limit, place), found),
+            by=within(Evaluated(limit, place), found),
         )
         low, high = (sympy.Rational(*e.as_integer_ratio()) for e in (found.lower, found.upper))
         stationary = theory.stationarity().subs(T, depth)
@@ -477,7 +484,7 @@ def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Exami
     examination.lemma(
         "1 + 2·0 - e⁰ = 0",
         sympy.Integer(1) - sympy.exp(0) == 0,
-        by=equals(1, At(sympy.exp(x), {x: 0})),
+        by=equals(1, Evaluated(sympy.exp(x), {x: 0})),
     )
     with precision(64):
         examination.lemma("1 + 2 - e > 0", bool(3 - ball(1).exp() > 0), by=less(sympy.exp(1), 3))

@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Evidence, Examination
+from theoryverify.claims.statements import same
 from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import finite, theory
 from theoryverify.papers.lca.finite import L, d, j
@@ -71,6 +72,7 @@ def one_step(formula: tuple[sympy.Expr, ...], examination: Examination) -> Evide
     examination.lemma(
         "(1-p)² + s = 1/Z + |ŵ-w|² + ((ŵ-w)·m)²",
         sympy.cancel((1 - p) ** 2 + s - 1 / Z - excess) == 0,
+        by=same((1 - p) ** 2 + s, 1 / Z + excess),
     )
     examination.assume(
         "a standard Gaussian matrix stays so, and independent, under an independent rotation"
@@ -215,6 +217,7 @@ def one_layer(formula: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "the code's formula is the derived one",
         sympy.cancel(finite.first_depth_excess() - risk + theory.noise_share()) == 0,
+        by=same(finite.first_depth_excess(), risk - theory.noise_share()),
     )
     return examination.evidence("every d, L, Z, α")
 

@@ -13,6 +13,7 @@ import sympy
 from flint import arb, fmpq_poly
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Value, at_most, less, nonnegative, roots, same
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import TwoPoint
@@ -74,11 +75,16 @@ def diverges(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -
     )
     parts = [theory.in_terms_of_z(part) for part in on_m]
     examination.identity("|w|² + (m·w)² = W", parts[0] + parts[1], weight)
-    examination.lemma("|w|² = W/Z", sympy.cancel(parts[0] - theory.signal_share() / Z) == 0)
+    examination.lemma(
+        "|w|² = W/Z",
+        sympy.cancel(parts[0] - theory.signal_share() / Z) == 0,
+        by=same(parts[0], theory.signal_share() / Z),
+    )
     # Jensen by a tangent: t² >= c² + 2c(t-c), and even powers of nonnegative convex functions.
     examination.lemma(
         "t² - c² - 2c(t-c) = (t-c)²",
         sympy.expand(t**2 - c**2 - 2 * c * (t - c) - (t - c) ** 2) == 0,
+        by=same(t**2 - c**2 - 2 * c * (t - c), (t - c) ** 2),
     )
     examination.assume("Jensen's inequality for t ↦ t^{2k} in the spectral measure of Σ̂ at m/|m|")
     examination.assume("m̂·x ~ N(0, Z), so m̂ᵀΣ̂m̂ = Zχ²_L/L, which exceeds any level with P > 0")
@@ -389,16 +395,22 @@ def to_zero(limit: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "larger α, larger factor",
         all(c >= 0 for c in sympy.Poly((1 + _h + x) ** 2 - (1 + _h) ** 2, _h, x).coeffs()),
+        by=nonnegative((1 + _h + x) ** 2 - (1 + _h) ** 2, [_h, x]),
     )
     # α < 0: (1+|α|t)^{2T} > 1 and the noise is positive, so the minimiser is not negative.
     examination.lemma(
-        "(1+y)² - 1 >= 0", all(c >= 0 for c in sympy.Poly((1 + y) ** 2 - 1, y).coeffs())
+        "(1+y)² - 1 >= 0",
+        all(c >= 0 for c in sympy.Poly((1 + y) ** 2 - 1, y).coeffs()),
+        by=nonnegative((1 + y) ** 2 - 1, [y]),
     )
     # So 0 <= α*_{T,L} < α₀ for every α₀ > 0 and large T: no positive limit is left, nor a negative.
     examination.decide(
-        "not excluded by any α₀ > 0", not limit.is_positive, f"α₀ = {limit}/2 excludes {limit}"
+        "not excluded by any α₀ > 0",
+        not limit.is_positive,
+        f"α₀ = {limit}/2 excludes {limit}",
+        by=at_most(limit, 0),
     )
-    examination.decide("not negative", not limit.is_negative, f"{limit}")
+    examination.decide("not negative", not limit.is_negative, f"{limit}", by=at_most(0, limit))
     examination.assume("lca.H.diverges, uniformly for α >= α₀")
     return examination.evidence("every d and L; T even (odd: with 1/Z̄)")
 
@@ -428,6 +440,7 @@ def minima(table: dict[int, Fraction], examination: Examination) -> Evidence:
             f"T = {depth}: the derivative changes sign within 2·10⁻⁵",
             left > 0 > right,
             f"{float(left):.3g} and {float(right):.3g}",
+            by=[less(0, Value(slope, stated - width)), less(Value(slope, stated + width), 0)],
         )
         here = _risk(stated, depth)
         for other in _ELSEWHERE if depth < 80 else (_ALPHA,):  # degree 160 is slow
@@ -523,10 +536,16 @@ def stationary_points(table: dict[int, int], examination: Examination) -> Eviden
         assert slope is not None
         # Past its last root the derivative keeps the sign of R, which grows: ask far out.
         found = sturm_count(slope, Fraction(0), Fraction(10**6))
-        examination.decide(f"T = {depth}: sign changes in (0, 10⁶]", found == stated, f"{found}")
+        examination.decide(
+            f"T = {depth}: sign changes in (0, 10⁶]",
+            found == stated,
+            f"{found}",
+            by=roots(slope, 0, 10**6, stated),
+        )
         examination.lemma(
             f"T = {depth}: none beyond 10⁶",
             sturm_count(slope, Fraction(10**6), Fraction(10**60)) == 0,
+            by=roots(slope, 10**6, None, 0),
         )
     return examination.evidence("exact polynomials of degree 2T-1")
 

@@ -17,9 +17,11 @@ from flint import fmpq, fmpq_poly
 
 from theoryverify.budget import SHARE, draws_for
 from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, less, mean, same
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.evaluate import BALL, compiled
+from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import claims_untied_context, theory
 from theoryverify.papers.lca.claims_simulated import Replay, generator, note, require_torch
@@ -170,12 +172,15 @@ def folding(interval: tuple[sympy.Expr, sympy.Expr], examination: Examination) -
     z = next(iter(weight.free_symbols))
     folded = weight.subs(z, _c + s) + weight.subs(z, _c - s)
     examination.lemma(
-        "1-α*z = -s/c", sympy.cancel(1 - theory.alpha_limit() * (_c + s) + s / _c) == 0
+        "1-α*z = -s/c",
+        sympy.cancel(1 - theory.alpha_limit() * (_c + s) + s / _c) == 0,
+        by=same(1 - theory.alpha_limit() * (_c + s), -s / _c),
     )
     # dw/ds = -4cs/(c²-s²)²: negative on (0, (b-a)/2), where c-s >= a >= 1.
     examination.lemma(
         "dw/ds = -4cs/(c²-s²)²",
         sympy.cancel(sympy.diff(folded, s) + 4 * _c * s / (_c**2 - s**2) ** 2) == 0,
+        by=same(sympy.diff(folded, s), -4 * _c * s / (_c**2 - s**2) ** 2),
     )
     # With w constant: ∫₀^h (s/c)^{2T} ds = h (h/c)^{2T}/(2T+1), h = (b-a)/2, h/c = r.
     power = theory.contraction() ** (2 * T) * high / (2 * T + 1)
@@ -219,8 +224,23 @@ def ratios(
                 Enclosure.of(compiled(bound.subs(T, depth), BALL)(ends, False))
                 for bound in interval
             )
-        examination.less(f"T = {depth}: above", low, ratio)
-        examination.less(f"T = {depth}: below", ratio, high)
+        numbers = [
+            mean(case, (Z - 1) / Z * (1 - sympy.Rational(*step.as_integer_ratio()) * Z) ** (2 * t))
+            for t in (depth, depth + 1)
+        ]
+        quotient, place = numbers[1] / numbers[0], {a: case.lower, b: case.upper}
+        examination.less(
+            f"T = {depth}: above",
+            low,
+            ratio,
+            by=less(Evaluated(interval[0].subs(T, depth), place), quotient),
+        )
+        examination.less(
+            f"T = {depth}: below",
+            ratio,
+            high,
+            by=less(quotient, Evaluated(interval[1].subs(T, depth), place)),
+        )
     return examination.evidence(f"T in {depths}")
 
 

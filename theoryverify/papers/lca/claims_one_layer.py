@@ -18,6 +18,17 @@ from theoryverify.claims import (
     Examination,
     Hypothesis,
 )
+from theoryverify.claims.statements import (
+    Evaluated,
+    agree,
+    degree,
+    equals,
+    less,
+    matrices,
+    mean,
+    same,
+    within,
+)
 from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.integrands import Z
@@ -103,11 +114,15 @@ def lsa_block_algebra(slope: Slope, examination: Examination) -> Evidence:
     key = BlockMatrix([[_A, extra], [_b.T, corner]])
     x_q = MatrixSymbol("x_q", _d, 1)
     query = BlockMatrix([[x_q], [nought]])
-    output = block_collapse(value * gamma * key * query)
+    product = value * gamma * key * query
+    output = block_collapse(product)
     claimed = slope(_A, _p, _b, _q, _m, _zeta, eye).T * x_q
     output = output.blocks[0, 0] if isinstance(output, BlockMatrix) else output
     examination.decide(
-        "(pᵀ,q) Γ W^KQ (x_q; 0) = ŵᵀx_q", vanishes(output - claimed), "as words in matrices"
+        "(pᵀ,q) Γ W^KQ (x_q; 0) = ŵᵀx_q",
+        vanishes(output - claimed),
+        "as words in matrices",
+        by=matrices(product, claimed),
     )
     examination.assume("strong law of large numbers, given (m, ζ)")
     return examination.evidence("every d, W^PV, W^KQ, m, ζ (b', c drop out)")
@@ -156,6 +171,7 @@ def tilting(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) ->
     examination.lemma(
         "tg - g²/2 = t²/2 - (g-t)²/2",
         sympy.expand(t * g - g**2 / 2 - t**2 / 2 + (g - t) ** 2 / 2) == 0,
+        by=same(t * g - g**2 / 2, t**2 / 2 - (g - t) ** 2 / 2),
     )
     examination.identity(
         "E e^{tg} = e^{t²/2} with t² = aᵀΣa", sympy.exp(t**2 / 2).subs(t**2, _aa), mgf
@@ -187,10 +203,16 @@ def softmax_head(slope: Slope, examination: Examination) -> Evidence:
     # context, which tends to N(0, Γ)); its part linear in x_q is KᵀΓc.
     key = BlockMatrix([[_A], [_b.T]])
     value = BlockMatrix([[_p], [_q * Identity(1)]])
-    output = block_collapse(key.T * _joint_covariance() * value)
+    product = key.T * _joint_covariance() * value
+    output = block_collapse(product)
     output = output.blocks[0, 0] if isinstance(output, BlockMatrix) else output
     claimed = slope(_A, _p, _b, _q, _m, _zeta, Identity(_d))
-    examination.decide("KᵀΓc = ŵ with u = p, v = q", vanishes(output - claimed), "in matrices")
+    examination.decide(
+        "KᵀΓc = ŵ with u = p, v = q",
+        vanishes(output - claimed),
+        "in matrices",
+        by=matrices(product, claimed),
+    )
     examination.assume("strong law for ratios of sums with exponential moments, given (m, ζ, x_q)")
     return examination.evidence("every d and head; heads, residual and readout add up")
 
@@ -220,7 +242,9 @@ def coefficients_in_zeta(eigenvalue: sympy.Expr, examination: Examination) -> Ev
     weight = theory.regression_weight().subs(theory.zeta, s)
     difference = sympy.Poly(w0 + s * bm + s**2 * w2 - weight * m, s)
     examination.lemma(
-        "degree 2 in ζ: at most two zeros unless it vanishes", difference.degree() == 2
+        "degree 2 in ζ: at most two zeros unless it vanishes",
+        difference.degree() == 2,
+        by=degree(difference.as_expr(), s, 2),
     )
     linear = difference.coeff_monomial(s)
     examination.identity("its ζ-coefficient", linear, bm - eigenvalue * m)
@@ -274,7 +298,12 @@ def form_of_slope(slope: Slope, examination: Examination) -> Evidence:
     for row in range(size):
         entry = sympy.cancel(value[row])
         polynomial = entry.is_polynomial(_zeta) and sympy.degree(entry, _zeta) <= 2
-        examination.decide(f"entry {row + 1} has degree <= 2 in ζ", bool(polynomial), str(entry))
+        examination.decide(
+            f"entry {row + 1} has degree <= 2 in ζ",
+            bool(polynomial),
+            str(entry),
+            by=degree(value[row], _zeta, 2),
+        )
         if polynomial:
             examination.identity(
                 f"its ζ-coefficient is (Bᵀm)_{row + 1}",
@@ -320,8 +349,13 @@ def heads_add_up(slope: Slope, examination: Examination) -> Evidence:
     value = slope(A, p, b, _q, m, _zeta, sympy.eye(size)).applyfunc(sympy.expand)
     fixed = _q * A.T + b * p.T + (1 - _q) * A + p * b.T
     for row in range(size):
-        degree = sympy.degree(value[row], _zeta)
-        examination.decide(f"entry {row + 1} has degree <= 2 in ζ", bool(degree <= 2), f"{degree}")
+        order = sympy.degree(value[row], _zeta)
+        examination.decide(
+            f"entry {row + 1} has degree <= 2 in ζ",
+            bool(order <= 2),
+            f"{order}",
+            by=degree(value[row], _zeta, 2),
+        )
         examination.identity(
             f"its ζ-coefficient is (Bᵀm)_{row + 1}",
             sympy.Poly(value[row], _zeta).coeff_monomial(_zeta),
@@ -353,12 +387,20 @@ def slope_on_atom(gain: sympy.Expr, examination: Examination) -> Evidence:
     zero = ZeroMatrix(_d, 1)
     slope = _lsa_slope(gain * eye, zero, zero, 1, _m, _zeta, eye).doit()
     weight = theory.regression_weight().subs(theory.zeta, _zeta)
-    examination.decide("ŵ = ζ·gain·m", vanishes(slope - _zeta * gain * _m), str(slope))
+    examination.decide(
+        "ŵ = ζ·gain·m",
+        vanishes(slope - _zeta * gain * _m),
+        str(slope),
+        by=matrices(slope, _zeta * gain * _m),
+    )
     examination.identity("ζ·gain = ω", _zeta * gain, weight)
     radius = Fraction(3, 2)
     stated = gain.subs(theory.M, sympy.Rational(9, 4)) if gain.free_symbols else gain
     examination.decide(
-        "in numbers, ρ = 3/2", bool(stated == sympy.Rational(str(atom_slope(radius)))), str(stated)
+        "in numbers, ρ = 3/2",
+        bool(stated == sympy.Rational(str(atom_slope(radius)))),
+        str(stated),
+        by=lambda: equals(Evaluated(gain, {theory.M: Fraction(9, 4)}), Fraction(str(atom_slope(radius)))),
     )
     return examination.evidence("every d, ρ > 0, ζ")
 
@@ -426,16 +468,31 @@ def excess_enclosures(
     with precision(bits_for(digits) + 64):
         gain = case.expect(first) / case.expect(second)
         stated = Enclosure.of(case.expect(risk.subs(_gain, 0)) - case.expect(first) * gain)
-        examination.equal("s*", found.gain, Enclosure.of(gain), digits)
+        ratio = Enclosure.of(gain)
         # The risk at a rational next to s*, where it is flat.
         near = sympy.Rational(*found.gain.lower.as_integer_ratio())
         at_best = Enclosure.of(case.expect(risk.subs(_gain, near)))
-    examination.equal("E[W] - E[WZ]²/E[WZ²]", found.excess, stated, digits)
-    examination.equal("E[W(1-s*Z)²]", found.excess, at_best, digits)
-    examination.equal("α*_1 is s*", found.gain, alpha_star(case, 1, digits + 5).enclosure, digits)
+    best = mean(case, first) / mean(case, second)
+    least = mean(case, risk.subs(_gain, 0)) - mean(case, first) * best
+    examination.equal("s*", found.gain, ratio, digits, by=agree(best, found.gain, ratio, digits))
+    examination.equal(
+        "E[W] - E[WZ]²/E[WZ²]", found.excess, stated, digits,
+        by=agree(least, found.excess, stated, digits),
+    )  # fmt: skip
+    examination.equal(
+        "E[W(1-s*Z)²]", found.excess, at_best, digits,
+        by=agree(mean(case, risk.subs(_gain, near)), found.excess, at_best, digits),
+    )  # fmt: skip
+    first_step = alpha_star(case, 1, digits + 5).enclosure
+    examination.equal(
+        "α*_1 is s*", found.gain, first_step, digits, by=agree(best, found.gain, first_step, digits)
+    )
     if not context.parameters:  # how deep a stack must be to do better depends on the law
-        deep = excess_loss(case, alpha_star(case, 5, 20).enclosure.lower, depth=5, digits=10).excess
-        examination.less("five layers do better", deep, found.excess)
+        step = alpha_star(case, 5, 20).enclosure.lower
+        deep = excess_loss(case, step, depth=5, digits=10).excess
+        stack = _W * (1 - sympy.Rational(*step.as_integer_ratio()) * Z) ** 10
+        examination.less("five layers do better", deep, found.excess,
+                         by=less(mean(case, stack), least))  # fmt: skip
     return examination.evidence(f"to {digits} digits")
 
 
@@ -482,12 +539,29 @@ def two_axes(
             - law.expect(Z - 1) ** 2 / law.expect(Z * (Z - 1)) / 2
             for _, law in parts
         )
-    examination.equal("the linear system, axis by axis", stated, Enclosure.of(total), 10)
-    examination.decide("at most 6.43e-5", stated.less_than("6.43e-5"), f"{stated}")
+    number = sympy.Add(
+        *(
+            mean(law, _W) / 2 - mean(law, Z - 1) ** 2 / mean(law, Z * (Z - 1)) / 2
+            for _, law in parts
+        )
+    )
+    pool = Mixture([(weight, law) for weight, law in parts])
+    pooled = mean(pool, _W) - mean(pool, Z - 1) ** 2 / mean(pool, Z * (Z - 1))
+    examination.equal(
+        "the linear system, axis by axis",
+        stated,
+        Enclosure.of(total),
+        10,
+        by=agree(number, stated, Enclosure.of(total), 10),
+    )
+    examination.decide(
+        "at most 6.43e-5", stated.less_than("6.43e-5"), f"{stated}", by=less(number, "6.43e-5")
+    )
     examination.lemma(
         "the isotropic formula would say 0.0792",
         _pooled(parts).greater_than("0.0791") is True
         and _pooled(parts).less_than("0.0793") is True,
+        by=within(pooled, (Fraction("0.0791"), Fraction("0.0793"))),
     )
     return examination.evidence("this law")
 
@@ -513,16 +587,25 @@ GAP = Claim(
 )
 def gap_numbers(formula: tuple[str, str], examination: Examination) -> Evidence:
     one = best_one_layer(UNIFORM, 25).excess
-    five = excess_loss(
-        UNIFORM, alpha_star(UNIFORM, 5, 30).enclosure.lower, depth=5, digits=25
-    ).excess
-    for name, found, text in (("one layer", one, formula[0]), ("LCA_5", five, formula[1])):
+    step = alpha_star(UNIFORM, 5, 30).enclosure.lower
+    five = excess_loss(UNIFORM, step, depth=5, digits=25).excess
+    single = mean(UNIFORM, _W) - mean(UNIFORM, Z - 1) ** 2 / mean(UNIFORM, Z * (Z - 1))
+    deep = mean(UNIFORM, _W * (1 - sympy.Rational(*step.as_integer_ratio()) * Z) ** 10)
+    for name, found, text, number in (
+        ("one layer", one, formula[0], single),
+        ("LCA_5", five, formula[1], deep),
+    ):
         # The decimals are truncated: the number lies within one unit of the last place above.
         value = Fraction(text)
         unit = Fraction(1, 10 ** len(text.partition(".")[2]))
         inside = value <= found.lower and found.upper < value + unit
         apart = found.upper < value or found.lower >= value + unit
-        examination.decide(name, True if inside else (False if apart else None), f"{found}")
+        examination.decide(
+            name,
+            True if inside else (False if apart else None),
+            f"{found}",
+            by=within(number, (value, value + unit)),
+        )
     return examination.evidence("to the digits shown")
 
 

@@ -9,7 +9,7 @@ import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
 from theoryverify.claims.claim import Context
-from theoryverify.claims.statements import derived
+from theoryverify.claims.statements import derived, pair
 from theoryverify.exact.facts import Theorem
 from theoryverify.exact.rationals import rational
 from theoryverify.papers.lca import pair_polynomials, uniqueness_cases, uniqueness_lemmas
@@ -154,7 +154,10 @@ def identity_in_integers(
         }
         left = pair_polynomials.shifted_parts(depth, value)
         if not examination.decide(
-            f"D + cP = Q at T = {depth}", pair_polynomials.same(left, right), f"c = {value}"
+            f"D + cP = Q at T = {depth}",
+            pair_polynomials.same(left, right),
+            f"c = {value}",
+            by=pair(depth, value, "identity"),
         ):
             break
     return examination.evidence(f"T = {depths[0]}..{depths[-1]}")
@@ -302,6 +305,7 @@ def _certified(
     examination.decide(
         f"D + cP >= 0 for T in {depths}", True,
         f"{boxes} boxes in {cells * len(depths)} cells: all Bernstein coefficients >= 0",
+        by=[pair(depth, constant(depth), "ray" if ray else "square") for depth in depths],
     )  # fmt: skip
 
 

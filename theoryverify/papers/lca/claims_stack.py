@@ -10,6 +10,7 @@ from flint import fmpq, fmpq_mat
 from sympy import BlockMatrix, Identity, MatrixSymbol, ZeroMatrix, block_collapse
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, agree, equals, matrices, mean, same
 from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.evaluate import EXACT, compiled
 from theoryverify.exact.integrands import Z
@@ -59,11 +60,16 @@ def block_algebra(statement: Any, examination: Examination) -> Evidence:
     prompt = BlockMatrix([[F, x_q], [y.T, nought]])
     value = BlockMatrix([[ZeroMatrix(d, d), ZeroMatrix(d, 1)], [ZeroMatrix(1, d), one]])
     key = BlockMatrix([[Identity(d), ZeroMatrix(d, 1)], [ZeroMatrix(1, d), nought]])
-    output = block_collapse(prompt + value * prompt * (prompt.T * key * prompt) / L)
+    updated = prompt + value * prompt * (prompt.T * key * prompt) / L
+    output = block_collapse(updated)
     corner = output.blocks[1, 1]
+    one_row, last_column = BlockMatrix([[nought * x_q.T, one]]), BlockMatrix([[nought], [one]])
     claimed = statement(F, X, w, eps, x_q, L)
     examination.decide(
-        "the corner of LSA(E_F) is the statement", vanishes(corner - claimed), "as matrix words"
+        "the corner of LSA(E_F) is the statement",
+        vanishes(corner - claimed),
+        "as matrix words",
+        by=matrices(one_row * updated * last_column, claimed),
     )
     return examination.evidence("every d, L, F, X, w, ε, x_q")
 
@@ -248,8 +254,14 @@ def loss_enclosures(
             stated = Enclosure.of(case.expect(excess.subs(point)))
             risk = Enclosure.of(case.expect(bayes))
         name = f"ℓ_{depth}({at_alpha}, {at_beta})"
-        examination.equal(name, kernel.excess, stated, digits)
-        examination.equal("E[1/Z]", kernel.bayes_risk, risk, digits)
+        examination.equal(
+            name, kernel.excess, stated, digits,
+            by=agree(mean(case, excess.subs(point)), kernel.excess, stated, digits),
+        )  # fmt: skip
+        examination.equal(
+            "E[1/Z]", kernel.bayes_risk, risk, digits,
+            by=agree(mean(case, bayes), kernel.bayes_risk, risk, digits),
+        )  # fmt: skip
     return examination.evidence(f"to {digits} digits at {len(_POINTS)} points (α, β, T)")
 
 
@@ -290,7 +302,9 @@ def rewritings(definition: sympy.Expr, examination: Examination) -> Evidence:
         ("G_{2T} = G_T(1+q^T)", G.subs(T, 2 * T), G * (1 + ratio**T)),
         ("G_1 = 1", G.subs(T, 1), sympy.Integer(1)),
     ):
-        examination.lemma(name, sympy.simplify(left - right) == 0, "identity in q and T")
+        examination.lemma(
+            name, sympy.simplify(left - right) == 0, "identity in q and T", by=same(left, right)
+        )
     return examination.evidence("every T, α, β, Z with β ≠ 0; the sum also at β = 0")
 
 
@@ -311,15 +325,28 @@ def kernel_code(definition: sympy.Expr, examination: Examination) -> Evidence:
         expected = evaluate(environment, False)
         for form in ("mixed", "sum"):
             found = kernels.residual(z, at_alpha, at_beta, 7, form=form)
-            examination.decide(f"{form} at {environment}", found == expected, f"{found}")
+            examination.decide(
+                f"{form} at {environment}",
+                found == expected,
+                f"{found}",
+                by=equals(Evaluated(definition.subs(T, 7), dict(environment)), found),
+            )
         derivative = -at_alpha * kernels.S(z, at_beta, 7)[1]
         examination.decide(
-            "∂S/∂β", derivative == slope(environment, False), f"{derivative} at {environment}"
+            "∂S/∂β",
+            derivative == slope(environment, False),
+            f"{derivative} at {environment}",
+            by=equals(Evaluated(sympy.diff(definition, beta).subs(T, 7), dict(environment)), derivative),
         )
         environment["beta"] = -at_alpha
         if at_alpha:
             found = kernels.residual(z, at_alpha, -at_alpha, 7, form="tied")
-            examination.decide("tied", found == evaluate(environment, False), f"{found}")
+            examination.decide(
+                "tied",
+                found == evaluate(environment, False),
+                f"{found}",
+                by=equals(Evaluated(definition.subs(T, 7), dict(environment)), found),
+            )
     return examination.evidence("six exact rational points, T = 7")
 
 

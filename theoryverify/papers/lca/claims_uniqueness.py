@@ -9,6 +9,7 @@ import sympy
 from flint import fmpq_poly
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Value, at_most, less, roots
 from theoryverify.exact.densities import Ball, ScaledBeta, Uniform
 from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
@@ -22,7 +23,13 @@ from theoryverify.papers.lca import (
 )
 from theoryverify.papers.lca.claims_positivity import PLACE
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, POINT_MASS, TWO_POINT, UNIFORM
-from theoryverify.papers.lca.pair_integral import open_count, pair_integral, root_bound
+from theoryverify.papers.lca.pair_integral import (
+    defines_integral,
+    in_open,
+    open_count,
+    pair_integral,
+    root_bound,
+)
 from theoryverify.papers.lca.placed import MOMENTS
 from theoryverify.papers.lca.theory import T, a, b, beta
 from theoryverify.papers.lca.uniqueness import B, D, G, P, S, h, paired_mean, t, x, y, z, z_prime
@@ -251,16 +258,37 @@ def sturm(statement: Statement, case: Law, examination: Examination) -> Evidence
         count = open_count(integral, Fraction(0), window)
         at_window = evaluate(integral, window)
         shown = f"{count} roots of I in (0, {window}), I there {float(at_window):.3g}"
-        examination.decide(f"T = {depth}: at most one root", count <= 1, shown)
-        examination.decide(f"T = {depth}: I(0) > 0", evaluate(integral, Fraction(0)) > 0)
+        counted = in_open(integral, Fraction(0), window, count)
         examination.decide(
-            f"T = {depth}: one iff I < 0 at the end", (count == 1) == (at_window < 0)
+            f"T = {depth}: at most one root",
+            count <= 1,
+            shown,
+            by=[counted, defines_integral(law, depth, integral)],
+        )
+        examination.decide(
+            f"T = {depth}: I(0) > 0",
+            evaluate(integral, Fraction(0)) > 0,
+            by=less(0, Value(integral, 0)),
+        )
+        examination.decide(
+            f"T = {depth}: one iff I < 0 at the end",
+            (count == 1) == (at_window < 0),
+            by=[
+                counted,
+                less(Value(integral, window), 0)
+                if count == 1
+                else at_most(0, Value(integral, window)),
+            ],
         )
         if count == 1:
             inside = open_count(integral, low, min(high, window))
-            examination.decide(f"T = {depth}: it lies in ({low}, {high})", inside == 1)
+            examination.decide(
+                f"T = {depth}: it lies in ({low}, {high})",
+                inside == 1,
+                by=in_open(integral, low, min(high, window), 1),
+            )
         if law.upper <= 2 * law.lower:
-            examination.decide(f"T = {depth}: it exists, as Z̄ <= 2Z̲", count == 1)
+            examination.decide(f"T = {depth}: it exists, as Z̄ <= 2Z̲", count == 1, by=counted)
     return examination.evidence(f"T = 2..{last}, exact rational arithmetic")
 
 
@@ -349,23 +377,44 @@ def sturm_even(formula: tuple[int, Statement], case: Law, examination: Examinati
         for name, polynomial in (("I", pair.integral), ("E[w]", pair.mean_w)):
             count = open_count(polynomial, Fraction(0), root_bound(polynomial))
             shown = f"{count} roots on (0,∞)"
-            examination.decide(f"T = {depth}: {name} has one positive root", count == 1, shown)
+            examination.decide(
+                f"T = {depth}: {name} has one positive root",
+                count == 1,
+                shown,
+                by=roots(polynomial, 0, None, 1),
+            )
         inside = open_count(pair.integral, low, high)
-        examination.decide(f"T = {depth}: t* in ({low}, {high})", inside == 1, f"{inside} there")
+        examination.decide(
+            f"T = {depth}: t* in ({low}, {high})",
+            inside == 1,
+            f"{inside} there",
+            by=[in_open(pair.integral, low, high, 1), defines_integral(case, depth, pair.integral)],
+        )
         beyond = evaluate(pair.mean_w, window) > 0
-        examination.decide(f"T = {depth}: t₀ > 2/Z̄", beyond, f"sign of E[w] at {window}")
-        examination.decide(f"T = {depth}: t* < t₀", _first_root_is(pair.integral, pair.mean_w))
+        examination.decide(
+            f"T = {depth}: t₀ > 2/Z̄",
+            beyond,
+            f"sign of E[w] at {window}",
+            by=[roots(pair.mean_w, 0, None, 1), less(0, Value(pair.mean_w, window))],
+        )
+        middle = _between(pair.integral, pair.mean_w)
+        examination.decide(
+            f"T = {depth}: t* < t₀",
+            middle is not None,
+            by=[roots(pair.integral, 0, middle or 0, 1), less(0, Value(pair.mean_w, middle or 0))],
+        )
     return examination.evidence("even T = 2..10, exact rational arithmetic")
 
 
-def _first_root_is(first: fmpq_poly, second: fmpq_poly) -> bool:
-    """Whether the only positive root of ``first`` is below that of ``second``, by bisection."""
+def _between(first: fmpq_poly, second: fmpq_poly) -> Fraction | None:
+    """A point above the only positive root of ``first`` and below that of ``second``, by bisection;
+    ``None`` if they come the other way round."""
     low, high = Fraction(0), max(root_bound(first), root_bound(second))
     while True:
         middle = (low + high) / 2
         found = [open_count(p, Fraction(0), middle) for p in (first, second)]
         if found[0] != found[1]:
-            return found[0] > found[1]
+            return middle if found[0] > found[1] else None
         low, high = (low, middle) if found[0] else (middle, high)
 
 

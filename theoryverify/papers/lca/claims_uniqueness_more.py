@@ -9,6 +9,7 @@ import sympy
 from flint import fmpq_poly
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Value, at_most, expression_of, less, roots, same
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.facts import Argument, Theorem, nonnegative, positive
 from theoryverify.exact.identities import decide_identity
@@ -22,6 +23,8 @@ from theoryverify.papers.lca.claims_uniqueness import CALCULUS, EXACT_LAWS, Stat
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, POINT_MASS
 from theoryverify.papers.lca.pair_integral import (
     PairMeans,
+    defines_integral,
+    in_open,
     open_count,
     pair_integral,
     pair_means,
@@ -173,6 +176,11 @@ def low_levels(ends: Ends, case: Law, examination: Examination) -> Evidence:
                 f"T = {depth}, β₀ = -{start}",
                 low_ends and crossings <= 2,
                 f"{crossings} points of the level inside, both ends outside: {low_ends}",
+                by=[
+                    in_open(excess, Fraction(0), window, crossings),
+                    less(Value(excess, 0), 0),
+                    less(Value(excess, window), 0),
+                ],
             )
     return examination.evidence(f"{met} starts (T, β₀) that meet the condition, T in {depths}")
 
@@ -218,16 +226,26 @@ def bisection(statement: Statement, case: Law, examination: Examination) -> Evid
         integral = pair_integral(case, depth).integral
         signs = evaluate(integral, low) > 0, evaluate(integral, end) < 0
         count = open_count(integral, Fraction(0), 2 / case.upper)
-        examination.decide(f"T = {depth}: I > 0 at {low}", signs[0])
+        counted = in_open(integral, Fraction(0), 2 / case.upper, count)
+        examination.decide(
+            f"T = {depth}: I > 0 at {low}",
+            signs[0],
+            by=[less(0, Value(integral, low)), defines_integral(case, depth, integral)],
+        )
         examination.decide(
             f"T = {depth}: I < 0 at {end} iff there is a root in the window",
             signs[1] == (count == 1), f"{count} roots by Sturm",
+            by=[counted, less(Value(integral, end), 0) if count == 1
+                else at_most(0, Value(integral, end))],
         )  # fmt: skip
         if signs == (True, True) and count == 1:
             found = _bisect(integral, low, end)
             exact = algebraic_root(integral, Fraction(0), 2 / case.upper).enclosure(12)
             examination.decide(
-                f"T = {depth}: bisection's root is the one", exact.overlaps(found), f"{found}"
+                f"T = {depth}: bisection's root is the one",
+                exact.overlaps(found),
+                f"{found}",
+                by=[counted, roots(integral, found.lower, found.upper, 1)],
             )
     return examination.evidence("T = 2..9, exact rational arithmetic")
 
@@ -328,16 +346,32 @@ def odd_sturm(root: sympy.Expr, case: Law, examination: Examination) -> Evidence
         coefficients = sympy.Poly(root.subs(T, depth), _xi).all_coeffs()[::-1]
         polynomial = fmpq_poly([to_fmpq(rational(c)) for c in coefficients])
         count = open_count(polynomial, Fraction(0), Fraction(2))
-        if not examination.decide(f"T = {depth}: one root in (0, 2)", count == 1, f"{count}"):
+        if not examination.decide(
+            f"T = {depth}: one root in (0, 2)",
+            count == 1,
+            f"{count}",
+            by=roots(polynomial, 0, 2, 1),
+        ):
             break
         xi = algebraic_root(polynomial, Fraction(0), Fraction(2)).enclosure(12)
         near = abs((xi.lower + xi.upper) / 2 - rational(digits)) < Fraction(1, 10**5)
-        examination.decide(f"ξ_{depth} = {digits}...", near, f"{xi}")
+        margin = Fraction(1, 10**5)
+        examination.decide(
+            f"ξ_{depth} = {digits}...", near, f"{xi}",
+            by=roots(polynomial, rational(digits) - margin, rational(digits) + margin, 1),
+        )  # fmt: skip
         if depth <= 9:
             integral = pair_integral(case, depth).integral
             wide = (1 + xi.lower) / case.upper
             found = open_count(integral, Fraction(0), wide)
-            examination.decide(f"T = {depth}: roots of I below {float(wide):.6g}", found <= 1)
+            examination.decide(
+                f"T = {depth}: roots of I below {float(wide):.6g}",
+                found <= 1,
+                by=[
+                    in_open(integral, Fraction(0), wide, found),
+                    defines_integral(case, depth, integral),
+                ],
+            )
     return examination.evidence(f"ξ_T for T in {tuple(_WIDE)}; roots for T in (3, 5, 7, 9)")
 
 
@@ -390,9 +424,15 @@ def point_mass(law: Law, examination: Examination) -> Evidence:
             f"T = {depth}: E[W]E[w²] = E[w]²",
             bool(fmpq_poly([to_fmpq(mass)]) * means.w_squared == means.w**2),
             "as polynomials in t",
+            by=same(
+                expression_of(fmpq_poly([to_fmpq(mass)]) * means.w_squared),
+                expression_of(means.w**2),
+            ),
         )
         integral = pair_integral(law, depth).integral
-        examination.decide(f"T = {depth}: I = 0", integral.degree() < 0)
+        examination.decide(
+            f"T = {depth}: I = 0", integral.degree() < 0, by=defines_integral(law, depth, integral)
+        )
     return examination.evidence("T in (2, 3, 6), Z = 2")
 
 

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
+import sympy
 from flint import fmpq_poly
 
+from theoryverify.claims.statements import Statement, expression_of, mean, roots, same
 from theoryverify.errors import InputError
+from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import positive_integer, to_fmpq
 from theoryverify.exact.roots import evaluate, sturm_count
@@ -90,6 +93,19 @@ def open_count(polynomial: fmpq_poly, lower: Fraction, upper: Fraction) -> int:
     """The number of distinct roots in the open interval, by Sturm's theorem."""
     inside = sturm_count(polynomial, lower, upper)
     return inside - (1 if evaluate(polynomial, upper) == 0 else 0)
+
+
+def in_open(polynomial: fmpq_poly, lower: Fraction, upper: Fraction, count: int) -> Statement:
+    """The number of roots in the open interval, as a certificate says it of ``(lower, upper]``."""
+    return roots(polynomial, lower, upper, count + (evaluate(polynomial, upper) == 0))
+
+
+def defines_integral(law: Law, depth: int, integral: fmpq_poly) -> Statement:
+    """``t⁴ I = 2(E[v]E[w²] - E[wv]E[w])``: the polynomial is the pair mean of the law."""
+    t, weight = sympy.Symbol("z", real=True), (Z - 1) / Z
+    w, v = 1 - (1 - t * Z) ** depth, t * Z * (1 - t * Z) ** (depth - 1)
+    means = [mean(law, weight * part) for part in (v, w**2, w * v, w)]
+    return same(t**4 * expression_of(integral), 2 * (means[0] * means[1] - means[2] * means[3]))
 
 
 def root_bound(polynomial: fmpq_poly) -> Fraction:

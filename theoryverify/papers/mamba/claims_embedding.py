@@ -8,6 +8,7 @@ from fractions import Fraction
 import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, REFUTED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, equals, expression_of, gaussian_over, same
 from theoryverify.exact.forms import Form
 from theoryverify.exact.gaussian import integral
 from theoryverify.exact.points import Point
@@ -87,7 +88,10 @@ def counting(formula: sympy.Expr, examination: Examination) -> Evidence:
     for size in range(1, 6):
         x = sympy.symbols(f"x1:{size + 1}", real=True)
         examination.decide(
-            f"entries at d = {size}", len(theory.embedding(x)) == formula.subs(d, size), ""
+            f"entries at d = {size}",
+            len(theory.embedding(x)) == formula.subs(d, size),
+            "",
+            by=equals(len(theory.embedding(x)), Evaluated(formula, {d: size})),
         )
     return examination.evidence("every d")
 
@@ -126,7 +130,16 @@ def second_moments(build: _Embedding, examination: Examination) -> Evidence:
             if value != int(i == j):
                 examination.decide(f"E[({left})({right})] = {int(i == j)}", False, str(value))
                 return examination.evidence("")
-    examination.decide("E[φφᵀ] = I", True, f"{len(entries)} entries at d = 4")
+    examination.decide(
+        "E[φφᵀ] = I",
+        True,
+        f"{len(entries)} entries at d = 4",
+        by=lambda: [
+            equals(gaussian_over(left * right, x), int(i == j))
+            for i, left in enumerate(entries)
+            for j, right in enumerate(entries[: i + 1])
+        ],
+    )
     return examination.evidence("every d")
 
 
@@ -184,7 +197,13 @@ def projection(build: _Signal, examination: Examination) -> Evidence:
         difference = sympy.expand(found - value).subs(b3**2, square)
         difference = difference.subs(square, 1 - b1**2 - b2**2)
         examination.decide(
-            f"E[T·({entry})]", sympy.expand(difference) == 0, f"{found}, stated {value}"
+            f"E[T·({entry})]",
+            sympy.expand(difference) == 0,
+            f"{found}, stated {value}",
+            by=same(
+                gaussian_over(label.subs(b3, sympy.sqrt(1 - b1**2 - b2**2)) * entry, x),
+                value.subs(b3, sympy.sqrt(1 - b1**2 - b2**2)),
+            ),
         )
     return examination.evidence("every β on the sphere; entries involve at most two coordinates")
 
@@ -287,7 +306,16 @@ def derivatives(closed: Callable[[int], Surds], examination: Examination) -> Evi
         inner = closed(k)
         # (Qφ)' = (Q' - zQ)φ must be -He_k φ; Qφ vanishes at infinity.
         slope = inner.derivative() - hermite(1) * inner
-        examination.decide(f"k = {k}", (slope + hermite(k)).is_zero, f"{slope}"[:60])
+        examination.decide(
+            f"k = {k}",
+            (slope + hermite(k)).is_zero,
+            f"{slope}"[:60],
+            by=same(
+                expression_of(inner.derivative())
+                - expression_of(hermite(1)) * expression_of(inner),
+                -expression_of(hermite(k)),
+            ),
+        )
     end = Point(Surds.of(1))
     value = integral(Form.of(hermite(3)), end, None)
     examination.lemma(
@@ -387,7 +415,7 @@ def two_inputs(
     for x in inputs:
         at = beta[0] * x[0] + beta[1] * x[1]
         square = beta[0] ** 2 * x[0] ** 2 + beta[1] ** 2 * x[1] ** 2
-        examination.lemma("z = 1", at == 1)
+        examination.lemma("z = 1", at == 1, by=equals(at, 1))
         values.append(theory.test_time_feature().subs({c1: 0, z: at, S: square}))
     examination.identity("the feature at both inputs", *values)
     return examination.evidence("β = (3/5, 4/5)")

@@ -9,6 +9,18 @@ from math import factorial, prod
 import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, REFUTED, Claim, Context, Evidence, Examination
+from theoryverify.claims.statements import (
+    Evaluated,
+    Statement,
+    at_most,
+    degree,
+    differs,
+    equals,
+    expression_of,
+    gaussian,
+    less,
+    same,
+)
 from theoryverify.exact.even_links import second_moment_pivots, vanishing_link
 from theoryverify.exact.exponents import information_exponent
 from theoryverify.exact.generative import generative_exponent, polynomial_witness
@@ -67,7 +79,13 @@ def moments(basis: Callable[[int], Surds], examination: Examination) -> Evidence
         for k in range(j + 1):
             value = _mean(basis(j) * basis(k))
             right = Surds.of(int(j == k))
-            examination.decide(f"E[he_{j} he_{k}]", value == right, str(value))
+            product = expression_of(basis(j)) * expression_of(basis(k))
+            examination.decide(
+                f"E[he_{j} he_{k}]",
+                value == right,
+                str(value),
+                by=equals(gaussian(product), int(j == k)),
+            )
     return examination.evidence(f"every j, k < {size}")
 
 
@@ -115,7 +133,13 @@ def for_every_n(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination
 def by_moments(diagonal: Callable[[int], int], examination: Examination) -> Evidence:
     for k in range(1, 25):
         value = _mean(hermite(k) ** 2 * hermite(2)) * Surds.of(Fraction(1, factorial(k)))
-        examination.decide(f"n = {k}", value == Surds.of(diagonal(k)), str(value))
+        product = expression_of(hermite(k)) ** 2 * expression_of(hermite(2)) / factorial(k)
+        examination.decide(
+            f"n = {k}",
+            value == Surds.of(diagonal(k)),
+            str(value),
+            by=equals(gaussian(product), diagonal(k)),
+        )
     return examination.evidence("every n < 25")
 
 
@@ -129,6 +153,16 @@ A = Claim(
     depends_on=("mamba.hermite",),
     note=NUMBERING,
 )
+
+
+def has_exponent(polynomial: Surds, order: int | None) -> list[Statement]:
+    """``E[g He_k] = 0`` for ``1 <= k < order``, and not at ``order``."""
+    assert order is not None
+    g = expression_of(polynomial)
+    return [
+        (differs if k == order else equals)(gaussian(g * expression_of(hermite(k))), 0)
+        for k in range(1, order + 1)
+    ]
 
 
 def _decided(text: str) -> int | None:
@@ -168,7 +202,12 @@ def literal_definition(
     assert polynomial is not None
     coefficients = [_mean(polynomial * hermite(k)) for k in range(1, polynomial.degree + 1)]
     right = next(k for k, c in enumerate(coefficients, 1) if not c.is_zero)
-    examination.decide(f"ie = {right}", value == right, f"found {value}")
+    examination.decide(
+        f"ie = {right}",
+        value == right,
+        f"found {value}",
+        by=lambda: has_exponent(polynomial, value),
+    )
     return examination.evidence("by exact moments")
 
 
@@ -279,7 +318,12 @@ def exact_witnesses(
         # A witness below refutes; without one, the parity of the polynomial must say why.
         blind = k % 2 == 1 and (polynomial - polynomial.reflect()).is_zero
         shown = "even link" if witness is None else str(witness)
-        examination.decide(f"E[He{k} | g] = 0", blind and witness is None, shown)
+        examination.decide(
+            f"E[He{k} | g] = 0",
+            blind and witness is None,
+            shown,
+            by=same(expression_of(polynomial), expression_of(polynomial.reflect())),
+        )
     found = polynomial_witness(polynomial, value)
     even = (polynomial - polynomial.reflect()).is_zero
     seen = False if value % 2 and even else (None if found is None else True)
@@ -344,6 +388,9 @@ EVEN = Claim(
 )
 
 
+_PIVOT = 2 * sympy.Symbol("i") - sympy.Symbol("i") * (sympy.Symbol("i") - 1) / sympy.Symbol("d")
+
+
 @EVEN.check(
     "LDLᵀ over the rationals",
     PROVED,
@@ -366,12 +413,32 @@ def ldl(degrees: tuple[int, int], examination: Examination) -> Evidence:
             examination.lemma(
                 f"pivot {i} by the recurrence",
                 step == sympy.Rational(value.numerator, value.denominator),
+                by=lambda i=i, value=value: [
+                    equals(Evaluated(_PIVOT, {"d": pivots[i - 2], "i": i}), value),
+                    *(
+                        equals(
+                            gaussian(expression_of(hermite(j) * hermite(k) * hermite(2))), stated
+                        )
+                        for j, k, stated in (
+                            (i, i, 2 * i * factorial(i)),
+                            (i - 2, i, factorial(i)),
+                        )
+                    ),
+                ],
             )
     positive = all(i in pivots and pivots[i] > 0 for i in range(4, safe + 1, 2))
     shown = ", ".join(f"d_{i} = {float(d):.4g}" for i, d in pivots.items())
-    examination.decide(f"all pivots up to {safe} are positive", positive, shown)
     examination.decide(
-        f"the pivot at {failing} is not", pivots.get(failing, Fraction(1)) <= 0, shown
+        f"all pivots up to {safe} are positive",
+        positive,
+        shown,
+        by=[less(0, pivots[i]) for i in range(4, safe + 1, 2) if i in pivots],
+    )
+    examination.decide(
+        f"the pivot at {failing} is not",
+        pivots.get(failing, Fraction(1)) <= 0,
+        shown,
+        by=at_most(pivots.get(failing, Fraction(1)), 0),
     )
     return examination.evidence("every even polynomial of these degrees with ie >= 4")
 
@@ -387,10 +454,25 @@ def ldl(degrees: tuple[int, int], examination: Examination) -> Evidence:
 )
 def explicit_polynomial(g: Surds, examination: Examination) -> Evidence:
     raw, value = raw_coefficients(g), _mean(g * g * hermite(2))
-    examination.decide("E[g² He_2] = 0", value.is_zero, str(value))
-    examination.decide("even", (g - g.reflect()).is_zero)
-    examination.decide("ie >= 4", all(raw[k].is_zero for k in range(4)))
-    examination.decide("degree 20", g.degree == 20, f"degree {g.degree}")
+    link_, z = expression_of(g), sympy.Symbol("z", real=True)
+    examination.decide(
+        "E[g² He_2] = 0",
+        value.is_zero,
+        str(value),
+        by=equals(gaussian(link_**2 * expression_of(hermite(2))), 0),
+    )
+    examination.decide("even", (g - g.reflect()).is_zero, by=same(link_, link_.subs(z, -z)))
+    examination.decide(
+        "ie >= 4",
+        all(raw[k].is_zero for k in range(4)),
+        by=[equals(gaussian(link_ * expression_of(hermite(k))), 0) for k in range(1, 4)],
+    )
+    examination.decide(
+        "degree 20",
+        g.degree == 20,
+        f"degree {g.degree}",
+        by=[degree(link_, z, 20), differs(link_.coeff(z, 20), 0)],
+    )
     return examination.evidence("one polynomial over Q(√n)")
 
 
@@ -409,7 +491,15 @@ def at_links(share: Fraction, case: str, examination: Examination) -> Evidence:
     g = polynomial - _mean(polynomial)
     gap = _mean(g * g * hermite(2)) - Surds.of(share * g.degree * 2) * _mean(g * g)
     right = f"{share}·2·deg g·E[g²]" if share else "0"
-    examination.decide(f"E[g² He_2] > {right}", gap.real_sign() > 0, f"the difference is {gap}")
+    examination.decide(
+        f"E[g² He_2] > {right}",
+        gap.real_sign() > 0,
+        f"the difference is {gap}",
+        by=lambda: less(
+            share * g.degree * 2 * gaussian(expression_of(g) ** 2),
+            gaussian(expression_of(g) ** 2 * expression_of(hermite(2))),
+        ),
+    )
     return examination.evidence("exactly")
 
 

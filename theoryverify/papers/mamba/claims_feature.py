@@ -17,6 +17,7 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
+from theoryverify.claims.statements import Statement, gaussian_over, same
 from theoryverify.exact.balls import Enclosure, precision
 from theoryverify.exact.gate import Gate
 from theoryverify.papers.mamba import one_step, theory
@@ -107,21 +108,33 @@ def covariances(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination
         product = gaussian_mean(sympy.expand(left * right), x)
         return product - gaussian_mean(left, x) * gaussian_mean(right, x)
 
+    def said(left: sympy.Expr, right: sympy.Expr, value: sympy.Expr) -> Statement:
+        """The same with the means left to the reader of a certificate."""
+        means = [gaussian_over(part, x) for part in (left * right, left, right)]
+        return same(means[0] - means[1] * means[2], value)
+
     length = b1**2 + b2**2 + rho**2  # = 1
     examination.lemma(
         "Cov(z², x_1²) = 2β_1²",
         sympy.expand(covariance(sympy.expand(inner**2), x[0] ** 2) - 2 * b1**2) == 0,
+        by=said(inner**2, x[0] ** 2, 2 * b1**2),
     )
     examination.lemma(
         "Var z² = 2|β|⁴",
         sympy.expand(covariance(sympy.expand(inner**2), sympy.expand(inner**2)) - 2 * length**2)
         == 0,
+        by=said(inner**2, inner**2, 2 * length**2),
     )
     examination.lemma(
         "Cov(z, z²) = Cov(z, x_1²) = 0",
         covariance(inner, sympy.expand(inner**2)) == 0 and covariance(inner, x[0] ** 2) == 0,
+        by=[said(inner, inner**2, 0), said(inner, x[0] ** 2, 0)],
     )
-    examination.lemma("Cov(x_1², x_2²) = 0", covariance(x[0] ** 2, x[1] ** 2) == 0)
+    examination.lemma(
+        "Cov(x_1², x_2²) = 0",
+        covariance(x[0] ** 2, x[1] ** 2) == 0,
+        by=said(x[0] ** 2, x[1] ** 2, 0),
+    )
     # So with B = Σβ_i⁴ (S = Σβ_i²x_i²): Cov(z², S) = Var S = 2B. Means do not depend on β.
     _, fourth, _ = theory.sphere_moments()
     B = r * fourth

@@ -23,6 +23,8 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
+from theoryverify.claims.statements import gaussian_over
+from theoryverify.claims.statements import same as identical
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.links import link
@@ -386,7 +388,12 @@ def multiplied_out(formula: _Kernel, case: Any, examination: Examination) -> Evi
             [sympy.Rational(int(c.p), int(c.q)) for c in reversed(polynomial.coeffs())] or [0], z
         )
         same = sympy.Poly(exact, z) == ours
-        examination.decide(f"E[κ^{power}|z] at r = {r}", bool(same), f"{exact}, {ours.as_expr()}")
+        examination.decide(
+            f"E[κ^{power}|z] at r = {r}",
+            bool(same),
+            f"{exact}, {ours.as_expr()}",
+            by=identical(gaussian_over(kernel**power, free), ours.as_expr()),
+        )
     return examination.evidence("two tasks, queries and γ, as polynomials")
 
 
@@ -408,7 +415,12 @@ def averaged(formula: Callable[[int], Any], examination: Examination) -> Evidenc
         exact = sympy.Poly(gaussian_mean(sympy.expand(length), rest) if rest else length, z)
         coefficients = [sympy.Rational(int(c.p), int(c.q)) for c in reversed(formula(r).coeffs())]
         same = exact == sympy.Poly(coefficients, z)
-        examination.decide(f"r = {r}", bool(same), str(exact.as_expr()))
+        examination.decide(
+            f"r = {r}",
+            bool(same),
+            str(exact.as_expr()),
+            by=identical(gaussian_over(length, rest), sympy.Poly(coefficients, z).as_expr()),
+        )
     return examination.evidence("r <= 5; both sides have degree 2 in r, so every r")
 
 

@@ -18,6 +18,7 @@ from theoryverify.claims import (
     Examination,
     Hypothesis,
 )
+from theoryverify.claims.statements import at_most, less, same
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.gate_law import (
@@ -458,10 +459,13 @@ def leading_terms(first: int, examination: Examination) -> Evidence:
             f"degree {degree}",
             diverges == (degree >= first),
             f"z^{degree}/ρ - z²/2 for large |z|, ρ > 2",
+            by=less(2, degree) if diverges else at_most(degree, 2),
         )
     E = sympy.Symbol("E", positive=True)  # e^{|u|}
     below = 1 - E / (1 + E)
-    examination.lemma("σ <= 1", sympy.simplify(below - 1 / (1 + E)) == 0)
+    examination.lemma(
+        "σ <= 1", sympy.simplify(below - 1 / (1 + E)) == 0, by=same(below, 1 / (1 + E))
+    )
     return examination.evidence("every polynomial of the degree, ρ > 2")
 
 

@@ -22,6 +22,7 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
+from theoryverify.claims.statements import equals, gaussian_over
 from theoryverify.errors import InputError
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.links import link
@@ -119,7 +120,10 @@ def exact_moments(formula: _Reduced, examination: Examination) -> Evidence:
                 rising = sympy.prod([degrees + 2 * m for m in range(k)])
                 right += value * moment * rising
             same = examination.decide(
-                f"E κ^{power} at p = {size}", bool(left == right), f"{left}, {right}"
+                f"E κ^{power} at p = {size}",
+                bool(left == right),
+                f"{left}, {right}",
+                by=equals(gaussian_over(literal**power, x), right),
             )
             if same is False:
                 return examination.evidence("")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import sympy
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Context, Evidence, Examination
+from theoryverify.claims.statements import matrices
 from theoryverify.errors import UndecidedError
 from theoryverify.papers.mamba import recurrence, theory
 from theoryverify.papers.mamba.claims_exponents import NUMBERING
@@ -53,6 +54,7 @@ def by_induction(formula: Gate, examination: Examination) -> Evidence:
     examination.lemma(
         "z_j (W_B z_j)ᵀ W_C z_L = z_j z_jᵀ W_Bᵀ W_C z_L",
         (z_j * (W_B * z_j).T * W_C * z_l).doit() == z_j * z_j.T * W_B.T * W_C * z_l,
+        by=matrices(z_j * (W_B * z_j).T * W_C * z_l, z_j * z_j.T * W_B.T * W_C * z_l),
     )
     return examination.evidence("every number of tokens, every u, z, W_B, W_C")
 

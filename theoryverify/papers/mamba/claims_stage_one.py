@@ -22,6 +22,7 @@ from theoryverify.claims import (
     Examination,
     Hypothesis,
 )
+from theoryverify.claims.statements import Evaluated, same
 from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.growth import Envelope, tail
@@ -96,7 +97,11 @@ def averaged(formula: tuple[sympy.Expr, ...], examination: Examination) -> Evide
         examination.identity(f"{name} coordinate", found, stated)
     outside = [e.subs(b2, 0) for e in context]  # coordinate 2 off the support: β_2 = 0
     for index, name in ((2, "linear"), (4, "diagonal"), (5, "mixed pair")):
-        examination.lemma(f"{name} coordinate off the support", outside[index] == 0)
+        examination.lemma(
+            f"{name} coordinate off the support",
+            outside[index] == 0,
+            by=same(Evaluated(context[index], {b2: 0}), 0),
+        )
     return examination.evidence("every r, link, gate, label noise and start of this kind")
 
 

@@ -11,6 +11,7 @@ from sympy import Integer, Rational, Symbol
 
 from theoryverify.budget import SHARE, draws_for
 from theoryverify.claims import PROVED, SIMULATED, Claim, Context, Evidence, Examination, Hypothesis
+from theoryverify.claims.statements import nonnegative, same
 from theoryverify.papers.zfb import theory
 from theoryverify.papers.zfb.claims_training import GAUSSIAN, POSITIVE
 from theoryverify.papers.zfb.risk import literal_errors, trained_risk, variance_bound
@@ -172,7 +173,11 @@ def floor(claimed: sympy.Expr, examination: Examination) -> Evidence:
     risk = _VARIANCE.subs(M, 1 / inverse) + theory.bias_term(Integer(1)) / N**2
     examination.identity("at 1/M = 0", risk.subs(inverse, 0), claimed)
     numerator = sympy.numer(sympy.together(theory.bias_term(Integer(1))))
-    examination.lemma("each term is positive", _positive(numerator))
+    examination.lemma(
+        "each term is positive",
+        _positive(numerator),
+        by=nonnegative(numerator, sorted(numerator.free_symbols, key=str), strict=True),
+    )
     return examination.evidence("every d, N, Λ")
 
 
@@ -255,6 +260,7 @@ def averaged_loss(best: sympy.Expr, examination: Examination) -> Evidence:
         "the entry is ½Γλ²v² - λ²v",
         bool(sympy.expand(quadratic.nth(2) - g * lam**2 / 2) == 0)
         and bool(sympy.expand(quadratic.nth(1) + lam**2) == 0),
+        by=[same(quadratic.nth(2), g * lam**2 / 2), same(quadratic.nth(1), -(lam**2))],
     )
     averaged = _mg * _v**2 / 2 - _m2 * _v
     examination.identity("stationary", sympy.diff(averaged, _v).subs(_v, best), Integer(0))

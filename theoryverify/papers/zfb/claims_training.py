@@ -8,6 +8,7 @@ import sympy
 from sympy import Matrix, Rational, Symbol
 
 from theoryverify.claims import COMPUTED, PROVED, Claim, Evidence, Examination, Hypothesis
+from theoryverify.claims.statements import at_most, equals, same
 from theoryverify.papers.zfb import literal, theory
 from theoryverify.papers.zfb.flow import CASES, Case, flow_end
 from theoryverify.papers.zfb.theory import N, V, delta, lam, lam_j, tau, u
@@ -291,6 +292,7 @@ def polyak_lojasiewicz(constant: sympy.Expr, examination: Examination) -> Eviden
         examination.lemma(
             f"the gradient {where}",
             _proved(slope, (u * weight * (u * V - delta / g)).subs(at)),
+            by=same(slope, (u * weight * (u * V - delta / g)).subs(at)),
         )
     # weight = m + s with m the least of all weights and s >= 0.
     w, square = _least + _excess, Symbol("D2", positive=True) * Symbol("u2", positive=True)
@@ -405,7 +407,9 @@ def start_below_zero(bound: sympy.Expr, examination: Examination) -> Evidence:
     holds = examination.nonnegative("-ℓ(0)/σ² at σ²‖Γ‖ = bound", least, [_P2, _slack])
     if holds is None:
         value = least.subs({_P2: 1, _slack: 0})
-        examination.decide("where ΘΘᵀ has rank one and slack 0", bool(value >= 0), f"{value}")
+        examination.decide(
+            "where ΘΘᵀ has rank one and slack 0", bool(value >= 0), f"{value}", by=at_most(0, value)
+        )
     d = 3
     spectrum = [Rational(1), Rational(2), Rational(5)]
     M = Matrix(d, d, lambda i, j: Rational((i + 1) * (j + 1) + 2 * (i == j)))
@@ -414,7 +418,10 @@ def start_below_zero(bound: sympy.Expr, examination: Examination) -> Evidence:
     P = root * M * root
     left = (g * L * M * L * M).trace()
     examination.lemma(
-        "tr(ΓΛMΛM) = tr(ΓP²)", bool(sympy.simplify(left - (g * P * P).trace()) == 0), str(left)
+        "tr(ΓΛMΛM) = tr(ΓP²)",
+        bool(sympy.simplify(left - (g * P * P).trace()) == 0),
+        str(left),
+        by=equals(left, (g * P * P).trace()),
     )
     examination.assume("tr(AB) <= ‖A‖_op tr B for B >= 0, and Cauchy-Schwarz for ‖·‖_F")
     return examination.evidence("every d, N, Λ, Θ; equality is not reached, so < 2 suffices")
@@ -455,17 +462,33 @@ def barrier(thresholds: tuple[sympy.Expr, sympy.Expr], examination: Examination)
     g = theory.gamma()
     # s' entry by entry, with the bound of each weight written K = Γ_iλ_i² + room.
     v_dot = _V_DOT.subs(_ON)
-    examination.lemma("s'", _proved(lam**2 * v_dot, -(u**2) * g * lam**4 * V + u * lam**4))
+    stated = -(u**2) * g * lam**4 * V + u * lam**4
+    examination.lemma("s'", _proved(lam**2 * v_dot, stated), by=same(lam**2 * v_dot, stated))
     p, room = Symbol("V", positive=True), _room
     up = Symbol("u", positive=True)
     drop = up * (g * lam**2 + room) * lam**2 * p - up * g * lam**4 * p
     lemma = sympy.expand(drop - up * room * lam**2 * p) == 0
-    examination.lemma("us·max(Γλ²) >= uΣΓλ⁴V", bool(lemma), "the rest is u·room·λ²V >= 0")
+    examination.lemma(
+        "us·max(Γλ²) >= uΣΓλ⁴V",
+        bool(lemma),
+        "the rest is u·room·λ²V >= 0",
+        by=same(drop, up * room * lam**2 * p),
+    )
     # On the edge s = s_0 <= s_top: c - K u s >= c - K U s_top must be >= 0.
     edge = sympy.simplify((_c - _K * _U * s_top) / _c)
-    examination.decide("s' >= 0 on the edge s = s_0", bool(edge >= 0), f"at least c·({edge})·u")
+    examination.decide(
+        "s' >= 0 on the edge s = s_0",
+        bool(edge >= 0),
+        f"at least c·({edge})·u",
+        by=[same(_c - _K * _U * s_top, edge * _c), at_most(0, edge)],
+    )
     edge = sympy.simplify((_s0 - _k * cube) / _s0)
-    examination.decide("u' >= 0 on the edge u = u_0", bool(edge >= 0), f"at least s_0·({edge})")
+    examination.decide(
+        "u' >= 0 on the edge u = u_0",
+        bool(edge >= 0),
+        f"at least s_0·({edge})",
+        by=[same(_s0 - _k * cube, edge * _s0), at_most(0, edge)],
+    )
     examination.assume("Nagumo: a region whose edges the field does not cross is not left")
     examination.assume("variation of constants: V_ii >= 0 where it starts so")
     return examination.evidence("every σ > 0, d, N, Λ, Θ with ΛΘ ≠ 0")
