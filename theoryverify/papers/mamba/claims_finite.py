@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from theoryverify.budget import SHARE
 from theoryverify.claims import (
     CERTIFIED,
+    COMPUTED,
     REFUTED,
     SIMULATED,
     Claim,
@@ -26,6 +27,7 @@ from theoryverify.papers.mamba.claims_exponents import NUMBERING
 from theoryverify.papers.mamba.finite_feature import (
     FeatureWeights,
     feature_share,
+    half_length,
 )
 from theoryverify.papers.mamba.links import HE2, HE3, HE4, MIX, NAMES
 from theoryverify.papers.mamba.one_step import one_step_feature
@@ -325,4 +327,49 @@ def fixed_bias(stated: tuple[str, str, str, int, Fraction], examination: Examina
     return examination.evidence("r = 8, N = 2^12, 2^20, 2^30, 2^40")
 
 
-claims = [BIAS, STANDS_OUT, FEATURE, FIXED]
+LENGTH = Claim(
+    "mamba.C.1.length",
+    "ours: how long the context must be for the feature",
+    r"N_{1/2}(r)\asymp r^{2\mathrm{ge}},\quad R^2(N_{1/2})=\tfrac12R^2(\infty)",
+    title="the context for half of the feature's R² grows like r^{2ge}",
+    depends_on=("mamba.C.1",),
+    note="For the population γ* and so low a bias that nothing is forgotten. The constant coordinate "
+    "P₁ makes the noise: of order N^{-1/2} against a signal of r^{-ge}. The main theorem's N_test, as "
+    "reconstructed, is r^{3ge}: enough.",
+)
+_LONG_GATES = {(HE2, 2): ("4", "-36"), (HE3, 1): ("200", "-30")}
+
+
+@LENGTH.check(
+    "slope from r = 512 to 1024",
+    COMPUTED,
+    formula=lambda ge: 2.0 * ge,
+    cases=tuple(_LONG_GATES),
+    controls={
+        "3ge": lambda ge: 3.0 * ge,
+        "ge": lambda ge: 1.0 * ge,
+        "2ge + 1/4": lambda ge: 2.0 * ge + 0.25,
+    },
+    mutate=False,
+)
+def slope_of_length(
+    formula: Callable[[int], float], case: tuple[str, int], examination: Examination
+) -> Evidence:
+    """Enclosed R²; N by bisection to 1%, so that the slope is right to 0.03."""
+    text, ge = case
+    step = _stage(text, *_LONG_GATES[case])
+    lengths = []
+    for r in (512, 1024):
+        weights = FeatureWeights.trained(step.gradient(r))
+        top = float(one_step_feature(step, r).share)
+        found = half_length(step.population, weights, r, ge=ge, level=top / 2)
+        examination.lemma(f"half of R² is reached at r = {r}", found is not None)
+        lengths.append(float(found or 1))
+    last, stated = float(np.log2(lengths[1] / lengths[0])), formula(ge)
+    examination.decide(
+        f"{NAMES[text]}: slope {stated}", bool(abs(last - stated) <= 0.1), f"{last:.3f}"
+    )
+    return examination.evidence("he_2 and he_3, r = 512 and 1024; slope to 0.1")
+
+
+claims = [BIAS, STANDS_OUT, FEATURE, FIXED, LENGTH]

@@ -173,7 +173,7 @@ WIDTH = Claim(
     "mamba.G.width",
     "main theorem's width m = Ω̃(r^{4ge}): is it needed? (counterexample, ours)",
     r"\text{width needed for } \mathbb E(f-g)^2\le\tfrac15\ \gtrsim\ r^{4\mathrm{ge}}",
-    title="the head must be r^{4ge} wide: false, he_3 needs about r^ge neurons, he_4 fewer than r^{2ge}",
+    title="the head must be r^{4ge} wide: false, less than r² (he_3) and r⁴ (he_4) is enough",
     expected=REFUTED,
     depends_on=("mamba.G",),
     note="The theorem asks for a sufficient width. Random heads at the ridge of infinite width.",

@@ -184,29 +184,27 @@ def feature_share(
         return FeatureShare(*(Enclosure.of(value) for value in values))
 
 
-def tokens_for(
-    population: Population,
-    weights: FeatureWeights,
-    r: int,
-    level: Exact,
-    *,
-    ge: int,
-    d: int | None = None,
-    most: int = 2**40,
+def half_length(
+    population: Population, weights: FeatureWeights, r: int, *, ge: int, level: float
 ) -> int | None:
-    """The least power of ``2^{1/4}``, rounded, at which ``R² >= level``; None if there is none.
+    """The least N with ``R² >= level``, to one part in 100, by bisection.
 
-    With forgetting R² need not grow for ever, so lengths are tried upwards, not bisected.
+    Right while nothing is forgotten, where R² grows with N. None if R² is below the level at every
+    length that is tried, up to 10^15.
     """
-    target = rational(level, "level")
-    for quarter in range(0, 4 * most.bit_length()):
-        N = round(2 ** (quarter / 4))
-        if most < N:
-            break
-        share = feature_share(population, weights, r, N, ge=ge, d=d).share
-        if share.lower >= target:
-            return N
-    return None
+
+    def reached(tokens: int) -> bool:
+        return float(feature_share(population, weights, r, tokens, ge=ge).share) >= level
+
+    low, high = 1, 2
+    while not reached(high):
+        low, high = high, 4 * high
+        if high > _LONGEST:
+            return None
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
 
 
 def _second_moment(population: Population, polynomial: fmpq_poly) -> Enclosure:
