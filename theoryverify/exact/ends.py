@@ -53,11 +53,14 @@ class EndSeries:
         ``g_i = C_i Γ(k+i+1)`` for ``i = 0, 1, ...``, as many as are known; ``g_0 > 0``.
     finite : bool
         Whether the series ends here and holds on the whole support.
+    between : Fraction or None
+        The least ``g``, no integer, for which a power ``s^{k+g}`` stands beside the series.
     """
 
     exponent: Fraction
     masses: tuple[arb, ...]
     finite: bool = False
+    between: Fraction | None = None
 
     @property
     def mass(self) -> arb:
@@ -107,7 +110,8 @@ def end_series(
     lowest = min(exponent for exponent, _, _ in parts)
     gaps = [exponent - lowest for exponent, _, _ in parts]
     # A power s^{k+g} with g no integer comes after ceil(g) terms of the leading series.
-    known = min([terms, *(-(-gap // 1) for gap in gaps if gap.denominator != 1)])
+    between = min((gap for gap in gaps if gap.denominator != 1), default=None)
+    known = terms if between is None else min(terms, -(-between // 1))
     total = [arb(0)] * known
     for gap, (_, series, _) in zip(gaps, parts, strict=True):
         if gap.denominator == 1:
@@ -115,16 +119,14 @@ def end_series(
                 if index < known:
                     total[index] += entry
     alone = isinstance(law, Density) and len(parts) == 1
-    return EndSeries(lowest, tuple(total), alone and parts[0][2])
+    return EndSeries(lowest, tuple(total), alone and parts[0][2], between)
 
 
 def _parts(law: Law) -> list[tuple[arb, Law]]:
     if not isinstance(law, Mixture):
         return [(arb(1), law)]
     return [
-        (ball(weight) * share, inner)
-        for weight, part in law.parts
-        for share, inner in _parts(part)
+        (ball(weight) * share, inner) for weight, part in law.parts for share, inner in _parts(part)
     ]
 
 

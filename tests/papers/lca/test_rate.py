@@ -97,6 +97,26 @@ def test_one_term_where_the_second_is_not_known() -> None:
     assert beta_expansion(law, 100).error == "o(1/T)"
 
 
+@pytest.mark.parametrize(
+    "law",
+    [
+        Mixture([("1/2", U25), ("1/2", ScaledBeta(2, 5, "5/2", 1))]),
+        Mixture([("1/2", Discrete({2: 1})), ("1/2", ScaledBeta(2, 5, "3/2", 1))]),
+    ],
+    ids=str,
+)
+def test_a_power_between_the_terms_is_in_the_error(law: Law) -> None:
+    """Beside ``s^k`` a ``s^{k+3/2}``: two terms are known, and the next one is no ``T^-3``."""
+    assert alpha_expansion(law, 100).error == "O(1/T^(5/2))"
+    errors = []
+    for depth in (10**4, 10**6):
+        found = alpha_expansion(law, depth)
+        with precision(200):
+            gap = alpha_star(law, depth, 40).enclosure.ball() - found.value.ball()
+            errors.append(float(abs(gap)) * depth**2.5)
+    assert 0.5 < errors[1] / errors[0] < 2
+
+
 def test_every_depth() -> None:
     good = rate_theory.alpha_expansion()
     assert within_for_all(good, U25, 100, "0.03") is True

@@ -36,6 +36,12 @@ class Ends:
         """How many terms of the expansion the ends fix: 1 or 2."""
         return min(2, len(self.lower.masses), len(self.upper.masses))
 
+    @property
+    def order(self) -> Fraction:
+        """The power of 1/T that two terms leave out: 3, or ``1+g`` where an end carries a power
+        ``s^{k+g}`` beside its series, ``1 < g < 2``."""
+        return min([Fraction(3), *(1 + g for g in (self.lower.between, self.upper.between) if g)])
+
     def values(self, depth: int) -> dict[str, arb]:
         """What the formulas of :mod:`.rate_theory` need, by the names of their symbols."""
         a, b = ball(self.law.lower), ball(self.law.upper)
@@ -187,11 +193,12 @@ def alpha_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         names = {"first": rate_theory.first_order(), "second": rate_theory.second_order()}
         chosen = dict(list(names.items())[: ends.terms])
         equal = ends.lower.exponent == ends.upper.exponent
-        known = len(chosen) + 1
-        # A power that is no integer above the leading one cuts the series short of T^-2.
-        error = f"o(1/T^{known - 1})" if ends.terms < 2 else f"O(1/T^{known})"
-        if not equal:
-            error = error.replace("1/T", f"log(T)^{known}/T", 1) if ends.terms > 1 else error
+        if ends.terms < 2:  # a power less than one above the leading one: before T^-2
+            error = "o(1/T)"
+        elif equal or ends.order < 3:  # log(T)^3/T^3 is smaller than the power between
+            error = f"O(1/{_power(ends.order)})"
+        else:
+            error = "O(log(T)^3/T^3)"
         return _expansion(ends, depth, ball(2 / (law.lower + law.upper)), chosen, error)
 
 
@@ -226,9 +233,13 @@ def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         if len(chosen) == 1 or ends.terms < 2:
             error = "o(1/T)"
         else:
-            power = f"T^{order}" if order.denominator == 1 else f"T^({order})"
+            power = _power(min(order, ends.order))
             error = f"O(1/{power})" if gap == 0 else f"O(log(T)^3/{power})"
         return _expansion(ends, depth, limit, chosen, error)
+
+
+def _power(order: Fraction) -> str:
+    return f"T^{order}" if order.denominator == 1 else f"T^({order})"
 
 
 def first_order_two(exponents: tuple[Fraction, Fraction]) -> sympy.Expr:
