@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -130,7 +131,21 @@ def test_bad_names(
 def test_a_file_must_not_hide_a_module(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, PAPER.format(name="mine"), "json.py")
     assert main(["check", "--papers", file]) == 2
-    assert "name of a module that exists already" in capfd.readouterr().err
+    err = capfd.readouterr().err
+    assert "has the name of another module" in err
+    assert json.__file__ in err
+
+
+def test_a_folder_of_the_same_name_is_no_module(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``theoryverify new my_thesis``, then ``python -m theoryverify`` from where one stands."""
+    (tmp_path / "my_thesis").mkdir()
+    file = write(tmp_path / "my_thesis", PAPER.format(name="thesis"), "my_thesis.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["check", "--papers", file]) == 0
+    assert main(["check", "--papers", str(tmp_path / "my_thesis")]) == 2
+    assert "has no __init__.py; name the paper's file in it" in capfd.readouterr().err
 
 
 def test_pytest(pytester: pytest.Pytester) -> None:

@@ -137,6 +137,8 @@ def use_files(paths: Sequence[str]) -> None:
 def _from_file(path: Path) -> Paper:
     """The ``paper`` that a file defines, imported under the file's own name."""
     source = path / "__init__.py" if path.is_dir() else path
+    if path.is_dir() and not source.is_file():
+        raise InputError(f"folder {str(path)!r} has no __init__.py; name the paper's file in it")
     if not source.is_file():
         raise InputError(f"paper file {str(path)!r} does not exist")
     name = path.stem
@@ -151,10 +153,15 @@ def _from_file(path: Path) -> Paper:
 
 
 def _imported(name: str, source: Path) -> Any:
-    there = sys.modules.get(name) or importlib.util.find_spec(name)
-    origin = getattr(there, "origin", None) or getattr(there, "__file__", None)
-    if there is not None and origin != str(source):
-        raise InputError(f"paper file {str(source)!r} has the name of a module that exists already")
+    loaded = sys.modules.get(name)
+    spec = None if loaded else importlib.util.find_spec(name)
+    origin = loaded.__file__ or "loaded" if loaded else spec and spec.origin
+    if origin and origin != str(
+        source
+    ):  # a mere folder of that name has no origin, and is no module
+        raise InputError(
+            f"paper file {str(source)!r} has the name of another module ({origin}); call it otherwise"
+        )
     inside = [str(source.parent)] if source.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=inside)
     assert spec is not None

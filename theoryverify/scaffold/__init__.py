@@ -46,11 +46,11 @@ def create(name: str, parent: Path) -> list[Path]:
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower():
         raise InputError(f"{name!r} cannot name a paper; use lower-case letters, such as my_paper")
-    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
-        raise InputError(f"{name!r} is the name of a module that exists already; choose another")
     target = parent / name
     if target.exists():
         raise InputError(f"{target} is there already; nothing was written")
+    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+        raise InputError(f"{name!r} is the name of a module that exists already; choose another")
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
     except OSError as error:
