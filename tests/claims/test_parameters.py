@@ -58,6 +58,11 @@ def toy() -> Claim:
         examination.decide("7", formula < 8)
         return examination.evidence("7")
 
+    @claim.check("a table of places of its own", CERTIFIED, formula=0, controls={"9": 9})
+    def table(formula: int, examination: Examination) -> Evidence:
+        examination.decide("1, 2, 3", formula == 0)
+        return examination.evidence("b in (1, 2, 3)")
+
     return claim
 
 
@@ -68,7 +73,8 @@ def results(claim: Claim, **given: str) -> dict[str, CheckResult]:
 
 def test_checks_look_at_the_users_case_and_what_speaks_for_all_stays() -> None:
     found = results(toy(), b="7/2")
-    assert set(found) == {"each b", "b and T", "all b"}  # the fixed one cannot be put there
+    # Neither the fixed one nor a table without cases says anything of the user's b.
+    assert set(found) == {"each b", "b and T", "all b"}
     assert all(result.verdict == "holds" for result in found.values())
     assert found["each b"].scope == "one b: 7/2"
     assert found["b and T"].scope == "T in (1, 2): 7/2"

@@ -115,6 +115,15 @@ def _below(formula: int, case: Pair, examination: Examination) -> Evidence:
     return examination.evidence("one pair")
 
 
+def test_a_judge_that_does_not_refute_its_controls_finds_nothing() -> None:
+    idle = _search(
+        lambda case: abs(float(case.x - Fraction(2, 3))) - 1e-9,
+        controls={"x = 2/3 never refuted": Fraction(-100)},
+    )
+    with pytest.raises(UndecidedError, match=r"at Pair\(.*2/3 never refuted\): it may say nothing"):
+        falsify(idle)
+
+
 BELOW = Search(
     "toy.sum",
     "pairs",

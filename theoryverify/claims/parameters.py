@@ -1,8 +1,9 @@
 """A claim at the parameters that a user names: ``--law``, ``--depth``, ``--link``, ``--rho``, ...
 
 A check with cases says through :class:`At` which of these a case is made from. Placed at the user's
-parameters, it looks at that one case; its hypotheses are tested there first. Checks without cases
+parameters, it looks at that one case; its hypotheses are tested there first. Proofs without cases
 speak for all parameters and stay as they are, but are asked only where the hypotheses are met.
+Enclosures and numbers without cases are of places of their own, and say nothing there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from theoryverify.claims.claim import Claim
+from theoryverify.claims.ladder import PROVED
 from theoryverify.errors import InputError
 
 
@@ -170,7 +172,7 @@ def placed(claim: Claim, given: Mapping[str, str]) -> Placed:
     first = next(iter(here.values()))
     there = []
     for check in claim.checks:
-        general = check.at is None and not check.cases
+        general = check.at is None and not check.cases and check.rung is PROVED
         if check.name in here or general:
             # What speaks for all parameters speaks here too, if the hypotheses are met.
             case = here.get(check.name, first)

@@ -330,7 +330,8 @@ def falsify(
     InputError
         For an unknown hypothesis or a budget below 1.
     UndecidedError
-        If no case of the space meets the hypotheses, or the judge broke and nothing was found.
+        If no case of the space meets the hypotheses, if the judge broke and nothing was found, or if
+        it does not refute its controls where it refutes the statement.
     """
     search.kept(without)
     dropped = tuple(dict.fromkeys(without))
@@ -387,7 +388,14 @@ def _finished(walk: _Walk, case: Any, margin: float) -> Found:
         for hypothesis in search.hypotheses
         if hypothesis.name in walk.without and (reason := hypothesis.failure(smallest)) is not None
     )
-    return Found(smallest, first, _decided(walk, smallest), at, breaks, _where_it_holds(walk))
+    result = _decided(walk, smallest)
+    if result.verdict is not REFUTED:
+        stand = ", ".join(c.name for c in result.controls if c.verdict is not REFUTED)
+        raise UndecidedError(
+            f"the judge of {search.claim}/{search.name} refutes the statement at {smallest}, but not "
+            f"its wrong versions ({stand}): it may say nothing there"
+        )
+    return Found(smallest, first, result, at, breaks, _where_it_holds(walk))
 
 
 def _minimised(walk: _Walk, case: Any, margin: float) -> tuple[Any, float]:

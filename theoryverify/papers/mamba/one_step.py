@@ -97,7 +97,7 @@ def one_step_feature(step: StageOne, r: int) -> OneStepFeature:
     >>> from theoryverify.papers.mamba.population import Population
     >>> step = StageOne(Population("He3(z)/sqrt(6)", Gate(24, -9)))
     >>> [round(float(one_step_feature(step, r).share), 3) for r in (8, 32, 128)]
-    [0.443, 0.917, 0.994]
+    [0.432, 0.916, 0.994]
     """
     size = positive_integer(r, "r")
     even = step.population.link.parity == "even"
