@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +88,23 @@ class Cells:
             lambda: self._reported(text, function, rng),
             code=modules_of(_CALL, self.code),
         )
+
+    def stored(self, configuration: Mapping[str, JSON]) -> Arrays | None:
+        """What :meth:`compute` gave in an earlier run, or None: nothing is computed."""
+        if self._store is None:
+            return None
+        from theoryverify.simulate.sweep import address_of, modules_of
+
+        text, settings = self._cell(configuration)
+        return self._store.get(
+            address_of(self.name, _CALL, self.plan.seed, text, settings),
+            code=modules_of(_CALL, self.code),
+        )
+
+    @property
+    def folder(self) -> Path | None:
+        """Where results are kept, for checkpoints beside them; None where nothing is kept."""
+        return None if self._store is None else self._store.root
 
     def ahead(self, cells: Sequence[Work]) -> None:
         """Compute cells at the same time, on the processes or machines of the plan.

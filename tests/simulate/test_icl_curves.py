@@ -1,0 +1,272 @@
+"""Error curves: every method on the same tasks, each against a second way to compute it; the probes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from theoryverify.errors import InputError  # noqa: E402
+from theoryverify.exact.gate import Gate  # noqa: E402
+from theoryverify.models.gpt2 import GPT2  # noqa: E402
+from theoryverify.models.mamba import Mamba  # noqa: E402
+from theoryverify.models.sequence import Regressor  # noqa: E402
+from theoryverify.simulate import icl_curves as curves  # noqa: E402
+from theoryverify.simulate import icl_probe as probe  # noqa: E402
+from theoryverify.simulate.icl_kernels import KernelRidge, gaussian  # noqa: E402
+from theoryverify.simulate.in_context import Task, as_tokens  # noqa: E402
+
+torch.set_num_threads(1)
+
+TASK = Task(d=3, r=2)
+
+
+def model(kind: str, width: int = 8, layers: int = 2, d: int = 3) -> Regressor:
+    if kind == "mamba":
+        return Regressor(2 * d + 1, Mamba(width, layers, states=4, rng=0), rng=1)
+    return Regressor(2 * d + 1, GPT2(width, layers, 2, positions=16, rng=0), rng=1)
+
+
+# -- the shared test set ------------------------------------------------------------------------
+
+
+def test_a_smaller_set_is_the_beginning_of_a_larger_one() -> None:
+    small, large = curves.shared_test(TASK, 6, 30), curves.shared_test(TASK, 6, 260)
+    assert np.array_equal(small.X, large.X[:30])
+    assert np.array_equal(small.y, large.y[:30])
+    assert not np.array_equal(large.X[:10], large.X[250:])
+    other = curves.shared_test(TASK, 6, 30, split="validation")
+    assert not np.array_equal(small.X, other.X)
+
+
+def test_the_query_at_k_sees_k_examples() -> None:
+    prompts = curves.shared_test(TASK, 6, 4)
+    at = curves.query_at(prompts, 2)
+    assert at.X.shape == (4, 2, 3)
+    assert np.array_equal(at.x_q[:, 0], prompts.X[:, 2])
+    assert np.array_equal(at.y_q[:, 0], prompts.y[:, 2])
+
+
+@pytest.mark.parametrize("kind", ["mamba", "gpt2"])
+def test_errors_of_a_model_are_those_of_one_prompt_at_a_time(kind: str) -> None:
+    prompts, net = curves.shared_test(TASK, 7, 5), model(kind)
+    errors = curves.sequence_errors(net, prompts)
+    assert errors.shape == (5, 7)
+    for i, k in ((0, 3), (4, 6)):
+        z = as_tokens(prompts.X[i : i + 1, : k + 1], prompts.y[i : i + 1, : k + 1])
+        with torch.no_grad():
+            y = net(torch.tensor(z, dtype=torch.float32))[0, k].item()
+        assert errors[i, k] == pytest.approx((y - prompts.y[i, k]) ** 2, rel=1e-4, abs=1e-6)
+
+
+# -- kernel ridge -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choice", [(1.0, 1e-6), (8.0, 0.1)])
+def test_one_factor_serves_all_contexts(choice: tuple[float, float]) -> None:
+    prompts = curves.shared_test(Task(d=4, r=2, noise="1/10"), 12, 6)
+    sizes = [1, 4, 11]
+    ours = curves.kernel_errors(prompts, (0, 1), choice, sizes)
+    for place, k in enumerate(sizes):
+        at = curves.query_at(prompts, k)
+        theirs = KernelRidge(gaussian(choice[0]), choice[1], (0, 1)).predict(at, [k])[0]
+        assert np.allclose(ours[:, place], (theirs[:, 0] - at.y_q[:, 0]) ** 2, rtol=1e-6)
+
+
+def test_no_example_predicts_zero() -> None:
+    prompts = curves.shared_test(TASK, 3, 5)
+    assert np.allclose(
+        curves.kernel_errors(prompts, (0, 1), (1.0, 0.1), [0])[:, 0], prompts.y[:, 0] ** 2
+    )
+
+
+def test_kernel_ridge_is_scikit_learns() -> None:
+    ridge = pytest.importorskip("sklearn.kernel_ridge")
+    prompts = curves.shared_test(TASK, 10, 3)
+    ours = curves.kernel_errors(prompts, (0, 1), (2.0, 0.05), [9])
+    for i in range(3):
+        fit = ridge.KernelRidge(kernel="rbf", gamma=1 / 4, alpha=0.05)
+        fit.fit(prompts.X[i, :9, :2], prompts.y[i, :9])
+        guess = fit.predict(prompts.X[i, 9:, :2])[0]
+        assert ours[i, 0] == pytest.approx((guess - prompts.y[i, 9]) ** 2, rel=1e-8)
+
+
+def test_the_oracle_choice_is_at_least_as_good_and_choices_are_used() -> None:
+    test, held = (curves.shared_test(TASK, 24, 60, split=s) for s in ("test", "validation"))
+    sizes = [4, 23]
+    by = {
+        how: curves.chosen_kernel_errors(test, (0, 1), curves.best_kernel(p, (0, 1), sizes), sizes)
+        for how, p in (("validated", held), ("oracle", test))
+    }
+    assert (by["oracle"].mean(axis=0) <= by["validated"].mean(axis=0)).all()
+    two = [(2.0, 0.1), (8.0, 1e-3)]
+    both = curves.chosen_kernel_errors(test, (0, 1), two, sizes)
+    for place in (0, 1):
+        alone = curves.kernel_errors(test, (0, 1), two[place], [sizes[place]])
+        assert np.allclose(both[:, place], alone[:, 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: curves.kernel_errors(p, (0,), (1.0, 0.0), [1]), "λ = 0.0"),
+        (lambda p: curves.kernel_errors(p, (0,), (1.0, 0.1), [6]), "0..5"),
+        (lambda p: curves.kernel_errors(p, (0,), (1.0, 0.1), []), "no context size"),
+        (lambda p: curves.band(np.ones((1, 2, 3)), "mode"), "'mode'"),
+        (lambda p: curves.shared_test(TASK, 6, 0), "tasks"),
+    ],
+)
+def test_bad_input(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call(curves.shared_test(TASK, 6, 4))
+
+
+# -- the oracle ---------------------------------------------------------------------------------
+
+
+def test_least_squares_on_the_sphere_finds_the_task() -> None:
+    prompts = curves.shared_test(TASK, 13, 60)
+    errors = curves.oracle_errors(prompts, TASK, [0, 1, 12])
+    assert np.median(errors[:, 2]) < 1e-12  # without noise it is found exactly
+    assert np.median(errors[:, 1]) > 1e-3  # one example does not fix a direction
+    assert np.array_equal(errors[:, 0], prompts.y[:, 0] ** 2)
+    per_task = replace(TASK, support="per task")
+    with pytest.raises(InputError, match="one support"):
+        curves.oracle_errors(curves.shared_test(per_task, 4, 30), per_task, [2])
+
+
+# -- measures and bands -------------------------------------------------------------------------
+
+
+def test_measures_by_hand() -> None:
+    errors = np.concatenate([np.full(19, 1.0), [100.0]])[:, None]
+    found = {name: float(of(errors)[0]) for name, of in curves.MEASURES.items()}
+    assert found == {"mean": 5.95, "clipped": (19 + 4) / 20, "trimmed": 1.0, "median": 1.0}
+
+
+def test_the_band_covers_the_mean_over_tasks_and_seeds() -> None:
+    """Over 100 data sets with a random effect of the seed; 95% nominal, few seeds: at least 80%."""
+    rng, hits = np.random.default_rng(5), 0
+    for _ in range(100):
+        seeds = 1 + 0.05 * rng.standard_normal((6, 1, 1))
+        errors = seeds * rng.exponential(size=(1, 50, 1)) * np.ones((6, 1, 1))
+        _, low, high = curves.band(errors, "mean", draws=60, rng=rng)
+        hits += bool(low[0] <= 1 <= high[0])
+    assert hits >= 80
+    value, low, high = curves.band(np.ones((2, 30, 2)), "median", draws=20)
+    assert value.tolist() == low.tolist() == high.tolist() == [1.0, 1.0]
+
+
+# -- probes: labels -----------------------------------------------------------------------------
+
+
+class Theory(torch.nn.Module):
+    """The prediction ``g(z) + ε g'(z) Σ_j T(y_j)⟨x_j,x_q⟩`` to first order, for known β."""
+
+    def __init__(self, beta: np.ndarray, transformation: Any) -> None:
+        super().__init__()
+        self.backbone = model("mamba").backbone
+        self.read = torch.nn.Linear(7, 8)
+        self.beta = torch.tensor(beta, dtype=torch.float32)
+        self.transformation = transformation
+
+    def forward(self, tokens: Any) -> Any:
+        self.backbone(self.read(tokens))  # for its hooks
+        x, before, y = tokens[..., :3], tokens[..., 3:6], tokens[..., 6]
+        z = (x * self.beta[:, None]).sum(-1)
+        inner = (x[:, :, :2] @ before[:, :, :2].mT) * self.transformation(y)[:, None]
+        slope = (3 * z**2 - 3) / 6**0.5
+        return slope * inner.tril().sum(-1)
+
+
+@pytest.mark.parametrize("gate", [True, False])
+def test_the_response_is_the_transformation(gate: bool) -> None:
+    def T(y: Any) -> Any:
+        return y * torch.sigmoid(y - 2) if gate else torch.tanh(y)
+
+    beta = TASK.sample(400, 16, rng=3).beta
+    values = probe.label_values(9)
+    found = probe.label_response(
+        Theory(beta, T),  # type: ignore[arg-type]
+        TASK, 16, prompts=400, values=values, rng=3,
+    )  # fmt: skip
+    shape = T(torch.tensor(values)).numpy()
+    measured = found.transformation
+    scale = (measured @ shape) / (shape @ shape)
+    assert scale > 0.5  # w is clipped, so a little above 1
+    assert np.allclose(measured, scale * shape, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["mamba", "gpt2"])
+def test_an_opening_changes_with_the_label_only_through_the_token(kind: str) -> None:
+    net, values = model(kind), np.array([-2.0, 0.0, 3.0])
+    found = probe.label_response(net, TASK, 8, prompts=5, values=values, rng=0)
+    assert found.opening.shape == (5, 2, 3)
+    assert (found.opening > 0).all()
+    assert np.allclose(found.change[:, 1], 0)  # the label 0 is what others are compared with
+    with torch.no_grad():  # no map from the label: nothing can change
+        net.read_in.weight[:, 6] = 0
+    blind = probe.label_response(net, TASK, 8, prompts=5, values=values, rng=0)
+    assert np.allclose(blind.change, 0)
+    assert np.allclose(blind.opening, blind.opening[:, :, :1])
+    if kind == "mamba":
+        assert (found.opening < 1).all()
+    else:  # weights near the start are near uniform: each layer pays about 1/visible
+        assert np.abs(found.opening - 1).max() < 0.2
+    with pytest.raises(InputError, match="8 or more"):
+        probe.label_response(net, TASK, 7, prompts=5, values=values, rng=0)
+
+
+def test_the_opening_is_the_zero_order_hold() -> None:
+    """Δ = softplus(u) and A = -1 give ``1 - exp(-Δ) = σ(u)``: the gate of the theory."""
+    net = model("mamba", layers=1)
+    mixer: Any = net.backbone.layers[0].mixer  # type: ignore[index, union-attr]
+    with torch.no_grad():
+        mixer.A_log.zero_()
+        mixer.dt_proj.weight.zero_()
+        mixer.dt_proj.bias.fill_(-1.5)
+    found = probe.label_response(net, TASK, 8, prompts=3, values=np.array([1.0]), rng=0)
+    assert np.allclose(found.opening, 1 / (1 + math.exp(1.5)), atol=1e-6)
+
+
+def test_a_gate_is_found_again() -> None:
+    y = probe.label_values(25)
+    exact = probe.GateFit(1.0, -2.0, 0.2, 0.7, False, 1.0)
+    grid = probe.fit_gate(y, exact(y))
+    assert grid.explained > 0.999
+    assert np.abs(grid(y) - exact(y)).max() < 0.02
+    assert probe.fit_gate(y, exact(y), even=True).explained < 0.8
+    bell = np.abs(y) / (1 + np.abs(y))
+    assert probe.fit_gate(y, bell, even=True).explained > 0.98
+    assert probe.fit_gate(y, bell).explained < 0.5
+    assert probe.fit_gate(y, np.full_like(y, 0.3)).explained == 0
+
+
+def test_coefficients_are_the_exact_ones() -> None:
+    gate = Gate(4, -2)
+    raw = probe.hermite_raw(TASK, lambda y: y / (1 + np.exp(2 - y / 4)), 3)
+    for k in range(4):
+        exact = float(gate.coefficient(TASK.g, k).enclosure)
+        assert raw[k] == pytest.approx(exact, rel=1e-10, abs=1e-14)
+    assert np.allclose(probe.hermite_profile(TASK, lambda y: y), [0, 0, 0, 1, 0], atol=1e-12)
+
+
+# -- probes: alignment --------------------------------------------------------------------------
+
+
+def test_alignment_is_one_for_a_coordinate_and_none_for_one_of_hidden_sign() -> None:
+    task = Task(d=1, r=1)
+    net = Regressor(3, Mamba(16, 1, states=4, rng=0), rng=1)
+    hidden = [task.sample(n, 8, rng=n) for n in (500, 400)]
+    open_ = [replace(p, beta=np.abs(p.beta)) for p in hidden]
+    known = probe.alignment(net, *open_, [2, 7], penalty=1e-6)
+    unknown = probe.alignment(net, *hidden, [2, 7])
+    assert known.shape == (2, 2)
+    assert known[0].min() > 0.99
+    assert unknown[0].max() < 0.1

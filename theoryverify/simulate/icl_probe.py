@@ -1,0 +1,315 @@
+"""What a trained in-context learner does with a label, and what it knows of ``⟨β,x⟩``.
+
+The theory's layer multiplies an example's contribution by a gate on its label, ``σ(y/ρ+b)``; what
+decides is the label transformation ``T(y) = y σ(y/ρ+b)`` and its Hermite coefficients
+``E[T(g(z)) he_k(z)]`` (arXiv 2510.12026, section 3). Three things are measured of a full model:
+
+* **opening**: how far a layer opens to a token, as a function of the label in it. For Mamba the mean
+  over channels and states of ``1 - exp(Δ A)``, which in the theory's layer (A = -1) is ``σ(y/ρ+b)``;
+  for GPT-2 the attention that later positions pay to the token, in units of uniform attention.
+* **response**: how later predictions change with the label of one example. If f is a head on a feature
+  ``Σ_j T(y_j) ⟨x_j,x_q⟩`` and equals ``g(⟨β,x_q⟩)``, then to first order ``δf ∝ T(y_j) w`` with
+  ``w = g'(⟨β,x_q⟩) ⟨x_j,x_q⟩``. So ``T̂(v) = E[(f(y_j ← v) - f(y_j ← 0)) w]/E[w²]`` is the theory's T, up
+  to a factor. It asks nothing of the model's inside, and means the same for both.
+* **alignment**: R² of a linear read-out of ``⟨β,x⟩`` from the residual stream, on tasks that the
+  read-out has not seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from theoryverify.errors import InputError
+from theoryverify.models.gpt2 import GPT2, Attention
+from theoryverify.models.mamba import Mamba, Mixer
+from theoryverify.simulate.in_context import Task, as_tokens
+
+if TYPE_CHECKING:
+    from theoryverify.models.sequence import Regressor
+    from theoryverify.simulate.icl_prompts import Prompts
+
+Floats = NDArray[np.float64]
+
+_RANGE = 9.0
+"""``z`` beyond has a probability of 1e-19."""
+
+
+def label_values(count: int, largest: float = 6.0) -> Floats:
+    """``count`` labels from ``-largest`` to ``largest``, dense around 0: equal steps of arcsinh(2v)."""
+    return np.asarray(np.sinh(np.linspace(-1, 1, count) * np.arcsinh(2 * largest)) / 2)
+
+
+@dataclass(frozen=True)
+class Response:
+    """How a model treats one label.
+
+    Attributes
+    ----------
+    values : ndarray (V,)
+    opening : ndarray (prompts, layers, V)
+    change : ndarray (prompts, V)
+        Mean over queries of ``(f(y_j ← v) - f(y_j ← 0)) w``.
+    weight : ndarray (prompts,)
+        Mean over queries of ``w²``.
+    """
+
+    values: Floats
+    opening: Floats
+    change: Floats
+    weight: Floats
+
+    @property
+    def transformation(self) -> Floats:
+        """``T̂`` at the values: a ratio of means over prompts."""
+        return np.asarray(self.change.mean(axis=0) / self.weight.mean())
+
+
+def label_response(
+    model: Regressor, task: Task, context: int, *, prompts: int, values: Floats, rng: Any
+) -> Response:
+    """Put each value into the place of one example's label, and look.
+
+    It is the label of an early example, at a quarter of the context; all later tokens are queries but
+    the next three, to which a convolution over four tokens carries it unchanged. ``w`` is clipped at
+    ±4, so that no single query decides.
+
+    Raises
+    ------
+    InputError
+        For a context below 8, or a backbone that is neither of the two.
+    """
+    if context < 8:
+        raise InputError(f"context = {context} is too short to change a label in; take 8 or more")
+    found = task.sample(prompts, context, rng=rng)
+    tokens = as_tokens(found.X, found.y)
+    place = context // 4  # this token holds the label of the example before
+    later = slice(place + 4, context)
+    inner = found.X[:, later] * (found.beta != 0)[:, None]  # on the support
+    along = (inner * found.X[:, place - 1, None]).sum(-1)
+    w = np.clip(_slope(task, (found.X[:, later] * found.beta[:, None]).sum(-1)) * along, -4, 4)
+    parameter = next(model.parameters())
+    opened, predicted = [], []
+    for v in (0.0, *values):
+        changed = tokens.copy()
+        changed[:, place, -1] = v
+        with torch.no_grad(), _Openings(model.backbone, place) as openings:
+            out = model(torch.from_numpy(changed).to(parameter))[:, later]
+        opened.append(openings.stacked())
+        predicted.append(out.double().cpu().numpy())
+    base = predicted[0]
+    change = np.stack([((f - base) * w).mean(axis=1) for f in predicted[1:]], axis=1)
+    return Response(values, np.stack(opened[1:], axis=2), change, (w**2).mean(axis=1))
+
+
+def _slope(task: Task, z: Floats, step: float = 1e-5) -> Floats:
+    g = task.family().g
+    return np.asarray((g(z + step) - g(z - step)) / (2 * step), dtype=np.float64)
+
+
+class _Openings:
+    """Collects, in every layer, how far it opens to one token."""
+
+    def __init__(self, backbone: nn.Module, place: int) -> None:
+        self._place = place
+        self._found: list[Tensor] = []
+        self._hooks: list[Any] = []
+        if isinstance(backbone, Mamba):
+            self._parts: list[nn.Module] = [layer.mixer for layer in backbone.layers]  # type: ignore[misc]
+            self._look: Callable[..., Tensor] = _scan_opening
+        elif isinstance(backbone, GPT2):
+            self._parts = [block.attn for block in backbone.h]  # type: ignore[misc]
+            self._look = _attention_opening
+        else:
+            raise InputError(f"{type(backbone).__name__} is neither Mamba nor GPT2")
+
+    def __enter__(self) -> _Openings:
+        def look(part: nn.Module, inputs: tuple[Any, ...]) -> None:
+            self._found.append(self._look(part, inputs[0], self._place))
+
+        self._hooks = [part.register_forward_pre_hook(look) for part in self._parts]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def stacked(self) -> Floats:
+        """(prompts, layers)"""
+        return np.stack([x.double().cpu().numpy() for x in self._found], axis=1)
+
+
+def _scan_opening(mixer: Mixer, x: Tensor, place: int) -> Tensor:
+    """Mean over channels and states of ``1 - exp(Δ_t A)``: (b, l, width) to (b,)."""
+    u, _ = mixer.in_proj(x).chunk(2, dim=-1)
+    u = mixer.convolve(pad(u, (0, 0, mixer.conv1d.kernel_size[0] - 1, 0)))
+    step, A, *_ = mixer.parameters_of(u[:, place : place + 1])
+    mean: Tensor = torch.expm1(step[:, 0, :, None] * A).mean((1, 2))
+    return -mean
+
+
+def _attention_opening(attention: Attention, x: Tensor, place: int) -> Tensor:
+    """Attention of later positions to the token, times how many they see: (b, l, width) to (b,)."""
+    b, l, width = x.shape  # noqa: E741
+    qkv = attention.c_attn(x).view(b, l, 3, attention.heads, width // attention.heads)
+    q, k, _ = qkv.permute(2, 0, 3, 1, 4)
+    scores = q[:, :, place + 1 :] @ k.mT / math.sqrt(k.shape[-1])  # (b, heads, later, l)
+    later = torch.arange(place + 1, l, device=x.device)[:, None]
+    hidden = torch.arange(l, device=x.device) > later
+    weights = scores.masked_fill(hidden, -math.inf).softmax(-1)[..., place]
+    mean: Tensor = (weights * (later[:, 0] + 1)).mean((1, 2))
+    return mean
+
+
+# -- gates --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GateFit:
+    """``low + (high - low) σ(h(y)/ρ + b)``, h(y) = y or |y|, by least squares.
+
+    Attributes
+    ----------
+    rho, b, low, high : float
+    even : bool
+        Whether h is |y|.
+    explained : float
+        R², every value with equal weight.
+    """
+
+    rho: float
+    b: float
+    low: float
+    high: float
+    even: bool
+    explained: float
+
+    def __call__(self, y: Floats) -> Floats:
+        h = np.abs(y) if self.even else y
+        return np.asarray(self.low + (self.high - self.low) * _sigmoid(h / self.rho + self.b))
+
+
+def fit_gate(values: Floats, opening: Floats, *, even: bool = False) -> GateFit:
+    """The gate of least squares over a grid of ``ρ > 0`` and b; low and high are then linear.
+
+    ``high < low`` is a gate that closes as y grows. A constant opening has ``explained = 0``.
+    """
+    h = np.abs(values) if even else values
+    rho = np.geomspace(0.1, 30, 40)[:, None, None]
+    b = np.linspace(-12, 12, 97)[None, :, None]
+    s = _sigmoid(h / rho + b)
+    centred = s - s.mean(-1, keepdims=True)
+    target = opening - opening.mean()
+    spread = (centred**2).sum(-1)
+    cross = (centred * target).sum(-1)
+    gain = np.divide(cross**2, spread, out=np.zeros_like(spread), where=spread > 1e-12)
+    i, j = np.unravel_index(int(gain.argmax()), gain.shape)
+    total = float((target**2).sum())
+    slope = float(cross[i, j] / spread[i, j]) if spread[i, j] > 1e-12 else 0.0
+    low = float(opening.mean() - slope * s[i, j].mean())
+    explained = float(gain[i, j]) / total if total > 0 else 0.0
+    return GateFit(
+        float(rho[i, 0, 0]), float(b[0, j, 0]), low, low + slope, even, min(explained, 1.0)
+    )
+
+
+def hermite_raw(task: Task, transformation: Callable[[Floats], Floats], most: int) -> Floats:
+    """``E[T(g(z)) he_k(z)]`` for k = 0, ..., most, by the trapezoid rule; linear in T."""
+    z, weights = _nodes()
+    T = np.asarray(transformation(np.asarray(task.family().g(z), dtype=np.float64)))
+    he, before, found = np.ones_like(z), np.zeros_like(z), []
+    for k in range(most + 1):
+        found.append(float((weights * T * he).sum()))
+        he, before = (z * he - math.sqrt(k) * before) / math.sqrt(k + 1), he
+    return np.array(found)
+
+
+def hermite_profile(
+    task: Task, transformation: Callable[[Floats], Floats], most: int = 4
+) -> Floats:
+    """``E[T(g(z)) he_k(z)]/√E[T(g(z))²]`` for k = 0, ..., most.
+
+    Normalised: what is compared is the shape of a transformation, not its size.
+    """
+    z, weights = _nodes()
+    T = np.asarray(transformation(np.asarray(task.family().g(z), dtype=np.float64)))
+    size = math.sqrt(float((weights * T**2).sum()))
+    raw = hermite_raw(task, transformation, most)
+    return np.asarray(raw / size if size > 0 else np.zeros_like(raw))
+
+
+def tabulated(values: Floats, transformation: Floats) -> Callable[[Floats], Floats]:
+    """Linear between tabulated labels, constant beyond."""
+    return lambda y: np.asarray(np.interp(y, values, transformation))
+
+
+def _nodes() -> tuple[Floats, Floats]:
+    """Nodes and weights for N(0,1): the trapezoid rule, exact to round-off for smooth integrands."""
+    z = np.linspace(-_RANGE, _RANGE, 4001)
+    weights = np.exp(-(z**2) / 2)
+    return z, weights / weights.sum()
+
+
+def _sigmoid(u: Floats) -> Floats:
+    return np.asarray(0.5 * (1 + np.tanh(u / 2)))
+
+
+# -- alignment ----------------------------------------------------------------------------------
+
+
+def alignment(
+    model: Regressor, seen: Prompts, unseen: Prompts, sizes: Sequence[int], *, penalty: float = 1e-2
+) -> Floats:
+    """R² (layers + 1, len(sizes)) of ``⟨β,x⟩`` read linearly from the residual stream at the query.
+
+    The stream before the first layer, and after each. The read-out is fitted by ridge (λ = ``penalty``
+    times the mean square of a feature) on tasks ``seen`` and judged on ``unseen``, for each size
+    alone; it can be negative.
+    """
+    parts = []
+    for prompts in (seen, unseen):
+        z = (prompts.X * prompts.beta[:, None]).sum(-1)
+        parts.append((_streams(model, prompts), z))
+    (H, z), (H_new, z_new) = parts
+    found = np.empty((len(H), len(sizes)))
+    for layer in range(len(H)):
+        for place, k in enumerate(sizes):
+            mean = H[layer, :, k].mean(0)
+            A = H[layer, :, k] - mean
+            gram = A.T @ A
+            gram += penalty * np.trace(gram) / len(gram) * np.eye(len(gram))
+            w = np.linalg.solve(gram, A.T @ (z[:, k] - z[:, k].mean()))
+            guess = (H_new[layer, :, k] - mean) @ w + z[:, k].mean()
+            rest = ((guess - z_new[:, k]) ** 2).mean()
+            found[layer, place] = 1 - rest / ((z_new[:, k] - z_new[:, k].mean()) ** 2).mean()
+    return found
+
+
+def _streams(model: Regressor, prompts: Prompts) -> Floats:
+    """The residual stream before and after each layer: (layers + 1, n, N, width)."""
+    backbone = model.backbone
+    layers = backbone.layers if isinstance(backbone, Mamba) else backbone.h
+    kept: list[Tensor] = []
+
+    def keep(_: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        if not kept:
+            kept.append(inputs[0])
+        kept.append(output[0] if isinstance(output, tuple) else output)
+
+    hooks = [layer.register_forward_hook(keep) for layer in layers]  # type: ignore[union-attr]
+    try:
+        parameter = next(model.parameters())
+        with torch.no_grad():
+            model(torch.from_numpy(as_tokens(prompts.X, prompts.y)).to(parameter))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(kept).double().cpu().numpy()

@@ -1,0 +1,181 @@
+"""Training of Mamba and GPT-2 in context, on :func:`theoryverify.simulate.loop.fit`."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from theoryverify.errors import InputError
+from theoryverify.models.gpt2 import GPT2
+from theoryverify.models.mamba import Mamba
+from theoryverify.models.precision import require_device, require_memory
+from theoryverify.models.sequence import Regressor
+from theoryverify.seeds import named_rng
+from theoryverify.simulate.icl_config import Configuration
+from theoryverify.simulate.in_context import as_tokens, batches, prefix_loss
+from theoryverify.simulate.loop import Run, fit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VALIDATION_TASKS = 256
+_PIECE = 2**18  # tokens times width in one pass of a test
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model and how it came about.
+
+    Attributes
+    ----------
+    model : Regressor
+    run : Run
+        ``observed`` has ``errors`` (k, 256, N/4): squared ones of the last quarter of the positions, on
+        256 validation tasks that are the same throughout, and for every model and seed.
+    """
+
+    model: Regressor
+    run: Run
+
+
+def build(settings: Configuration, device: str | torch.device = "cpu") -> Regressor:
+    """The model at its start: a function of the configuration's seed."""
+    of, rng = settings.model, named_rng(settings.seed, "model")
+    backbone: Mamba | GPT2
+    if of.kind == "mamba":
+        backbone = Mamba(of.width, of.layers, states=of.states, rng=rng)
+    else:
+        # Rows from N_pt on are never trained; they are there so that one can look what happens.
+        backbone = GPT2(of.width, of.layers, of.heads, positions=settings.test_context, rng=rng)
+    return Regressor(2 * settings.task.d + 1, backbone, rng=rng).to(device)
+
+
+def train_in_context(
+    settings: Configuration,
+    *,
+    device: str = "cpu",
+    folder: str | os.PathLike[str] | None = None,
+    progress: str | None = None,
+) -> Trained:
+    """Train on fresh tasks at every step; the loss is the mean over all prefixes.
+
+    Parameters
+    ----------
+    settings : Configuration
+    device : str
+    folder : path, optional
+        For checkpoints: a run that was killed goes on from there, bit for bit on one device, and a
+        finished one is only read.
+    progress : str, optional
+        A label.
+
+    Raises
+    ------
+    InputError
+        For a device that is not there, too little memory, bfloat16 on a CPU, and all that
+        :func:`theoryverify.simulate.loop.fit` refuses in a checkpoint.
+    TrainingDiverged
+        If a loss, a gradient or a parameter is not finite.
+    """
+    place = require_device(device)
+    _require(settings, place)
+    model = build(settings, place)
+    # One validation set for all models of one task and length: seeds and models are compared on it.
+    held = settings.task.sample(
+        VALIDATION_TASKS, settings.context, rng=named_rng(0, f"validation {settings.task}")
+    )
+    tokens, labels = as_tokens(held.X, held.y), held.y
+
+    def observe(done: int) -> dict[str, NDArray[np.float64]]:
+        return {"errors": last_quarter((predictions(model, tokens) - labels) ** 2)}
+
+    run = fit(
+        model,
+        batches(settings.task, settings.context, settings.batch, settings.curriculum),
+        prefix_loss,
+        steps=settings.steps,
+        optimizer=settings.optimizer,
+        seed=settings.seed,
+        observe=observe,
+        observe_every=settings.observe_every,
+        configuration={"what": "in-context", **_deciding(settings)},
+        folder=folder,
+        checkpoint_every=settings.checkpoint_every,
+        precision="bfloat16" if settings.precision == "bfloat16" else "full",
+        compiled=settings.compiled,
+        progress=progress,
+    )
+    return Trained(model, run)
+
+
+def _deciding(settings: Configuration) -> dict[str, Any]:
+    """What decides the weights: not how often they are saved or how they are tested."""
+    whole = settings.json()
+    for name in ("checkpoint_every", "observe_every", "test_tasks"):
+        del whole[name]
+    if settings.model.kind == "mamba":  # it has no table of positions
+        del whole["test_context"]
+    return whole
+
+
+def predictions(model: Regressor, tokens: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``ŷ_t`` from t-1 examples, for every t: (n, N, 2d+1) to (n, N), in pieces."""
+    parameter = next(model.parameters())
+    size = max(1, _PIECE // (tokens.shape[1] * int(model.backbone.width)))  # type: ignore[arg-type]
+    found = []
+    with torch.no_grad():
+        for start in range(0, len(tokens), size):
+            piece = torch.from_numpy(tokens[start : start + size]).to(parameter)
+            found.append(model(piece).double().cpu().numpy())
+    return np.concatenate(found)
+
+
+def _require(settings: Configuration, place: torch.device) -> None:
+    if settings.precision == "bfloat16" and place.type != "cuda":
+        raise InputError(
+            f"precision 'bfloat16' is for CUDA, and the device is {place}: write 'full'"
+        )
+    of = settings.model
+    # Measured: about 40 numbers a channel, token and layer are alive, beside three copies of the weights.
+    alive = 40 * settings.batch * settings.context * of.width * of.layers
+    require_memory(alive + 50 * of.width**2 * of.layers, torch.float32, "a training step", place)
+
+
+def estimated_seconds(settings: Configuration, *, device: str = "cpu") -> float:
+    """How long the run will take here: two steps are timed, on a CPU with an eighth of the batch.
+
+    The curriculum's shorter prompts are not counted, so it is an upper estimate.
+    """
+    share = settings.batch if device != "cpu" else max(1, settings.batch // 8)
+    small = replace(settings, batch=share, compiled=False, curriculum=None)
+    place = require_device(device)
+    _require(settings, place)
+    model = build(small, place)
+
+    def steps(count: int) -> float:
+        start = time.perf_counter()
+        fit(
+            model,
+            batches(small.task, small.context, share),
+            prefix_loss,
+            steps=count,
+            optimizer=small.optimizer,
+            seed=0,
+            precision="bfloat16" if small.precision == "bfloat16" else "full",
+        )
+        if place.type == "cuda":
+            torch.cuda.synchronize(place)
+        return time.perf_counter() - start
+
+    steps(1)  # builds kernels, fills caches
+    return steps(2) / 2 * settings.batch / share * settings.steps
+
+
+def last_quarter(errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last quarter of the positions (..., N): the longest contexts."""
+    return errors[..., -max(1, errors.shape[-1] // 4) :]

@@ -1,0 +1,144 @@
+"""``theoryverify train``: an in-context learner, on fresh tasks at every step."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from theoryverify.claims.paper import Command, Outcome
+from theoryverify.verbs.options import device
+
+if TYPE_CHECKING:
+    from theoryverify.simulate.icl_config import Configuration
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "config", metavar="CONFIG", help="quick, laptop, paper, or a file .json or .toml"
+    )
+    parser.add_argument("--model", metavar="M", help="mamba or gpt2, for a preset (mamba)")
+    parser.add_argument("--seed", metavar="N", help="instead of the configuration's")
+    parser.add_argument("--device", default="cpu", metavar="D", help="cpu or cuda")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder of checkpoints and results, from which a stopped run goes on (out/train/...)",
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print the configuration, to be edited, and stop"
+    )
+
+
+def _run(args: argparse.Namespace) -> Outcome:
+    settings, name = _settings(args)
+    if args.show:
+        return Outcome(settings.json(), json.dumps(settings.json(), indent=2, ensure_ascii=False))
+    place, folder = device(args.device), Path(args.out or f"out/train/{name}")
+    from theoryverify.files import writable_folder
+    from theoryverify.simulate.loop import processes
+
+    writable_folder(folder)
+    if _first():  # before the processes join: this is timed by one of them alone
+        _announce(settings, name, place)
+    with processes(place) as own:
+        return _train(settings, name, own, folder)
+
+
+def _first() -> bool:
+    """Whether this is the process that speaks, of those that torchrun has started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _announce(settings: Configuration, name: str, place: str) -> None:
+    from theoryverify.simulate.icl_training import estimated_seconds
+
+    count = int(os.environ.get("WORLD_SIZE", "1"))
+    seconds = estimated_seconds(settings, device=place) / count
+    print(
+        f"{name}: {settings.steps} steps of {settings.batch} prompts, about {_span(seconds)} here "
+        f"(two steps timed on {place}{f', {count} processes' if count > 1 else ''})",
+        file=sys.stderr,
+    )
+
+
+def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
+    from theoryverify.errors import InputError
+    from theoryverify.exact.rationals import positive_integer
+    from theoryverify.simulate.icl_config import PRESETS, read, with_model
+
+    text = args.config.strip()
+    if text in PRESETS:
+        settings = with_model(PRESETS[text], args.model or "mamba")
+        if settings.precision == "bfloat16" and args.device.strip() == "cpu":
+            settings = replace(settings, precision="full", compiled=False)
+    elif Path(text).suffix in (".json", ".toml"):
+        if args.model is not None:
+            raise InputError("--model is for presets; the file names its model")
+        settings = read(Path(text))
+    else:
+        raise InputError(
+            f"configuration {text!r} is unknown; choose {', '.join(PRESETS)} or a file that ends in "
+            ".json or .toml"
+        )
+    if args.seed is not None:
+        settings = replace(settings, seed=positive_integer(args.seed, "seed", least=0, most=2**62))
+    stem = text if text in PRESETS else Path(text).stem
+    return settings, f"{stem}-{settings.model.kind}-{settings.seed}"
+
+
+def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outcome:
+    from theoryverify.files import write_text
+    from theoryverify.simulate.icl_curves import sequence_errors, shared_test, summary
+    from theoryverify.simulate.icl_training import train_in_context
+
+    found = train_in_context(
+        settings, device=place, folder=folder / "checkpoints", progress=name if _first() else None
+    )
+    if not _first():
+        return Outcome({}, "")
+    prompts = shared_test(settings.task, settings.test_context, settings.test_tasks)
+    errors = sequence_errors(found.model, prompts)
+    document: dict[str, Any] = {
+        "name": name,
+        "configuration": settings.json(),
+        "device": place,
+        "resumed_from": found.run.resumed_from,
+        "loss": {"first": float(found.run.losses[0]), "last": float(found.run.losses[-1])},
+        "test": summary(errors, prompts, settings.context),
+        "folder": str(folder),
+    }
+    write_text(folder / "result.json", json.dumps(document, indent=1) + "\n")
+    return Outcome(document, "\n".join(_lines(document, settings)))
+
+
+def _lines(document: dict[str, Any], settings: Configuration) -> list[str]:
+    test = document["test"]
+    shown = [f"{document['name']}: {settings.steps} steps, {settings.test_tasks} test tasks"]
+    shown.append(f"{'examples':>10} {'mean':>8} {'trimmed':>8} {'median':>8}")
+    for row in test["curve"]:
+        late = " beyond N_pt" if row["examples"] >= settings.context else ""
+        shown.append(
+            f"{row['examples']:>10} {row['mean']:8.3f} {row['trimmed']:8.3f} "
+            f"{row['median']:8.4f}{late}"
+        )
+    zero = test["trivial"]
+    shown.append(
+        f"{'trivial':>10} {zero['mean']:8.3f} {zero['trimmed']:8.3f} {zero['median']:8.4f}"
+    )
+    shown.append(f"written to {document['folder']}")
+    return shown
+
+
+def _span(seconds: float) -> str:
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {name}"
+    return f"{seconds:.0f} seconds"
+
+
+COMMAND = Command("train", "train an in-context learner, resumably", _configure, _run)
