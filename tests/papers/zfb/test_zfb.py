@@ -119,3 +119,48 @@ def test_it_touches_nothing_outside_its_folder() -> None:
                 assert parts[:2] != ["theoryverify", "papers"] or parts[2] == "zfb", file
     others = [f for f in root.rglob("*.py") if "zfb" not in f.parts and "zfb" in f.read_text()]
     assert others == []
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.7, 2.0, 30.0])
+def test_the_barrier_is_not_crossed(sigma: float) -> None:
+    """The region of zfb.4.1.scale along integrated orbits, and the bound of zfb.4.1.start."""
+    from scipy.integrate import solve_ivp
+
+    rng = np.random.default_rng(3)
+    for d, rank, n in ((1, 1, 2), (2, 1, 1), (3, 2, 4)):
+        values = np.exp(rng.normal(size=d))
+        theta = rng.normal(size=(d, rank))
+        square = theta @ theta.T / np.linalg.norm(theta @ theta.T)
+        gamma = (1 + 1 / n) * values + values.sum() / n
+        weight = np.outer(gamma * values, values)
+        k, K, c = weight.max(), (gamma * values**2).max(), (values**4).sum()
+        excess = 0.5 * (weight * (sigma**2 * square - np.diag(1 / gamma)) ** 2).sum()
+        U = np.sqrt(np.linalg.norm(1 / gamma) + np.sqrt(2 * excess / weight.min()))
+        s_0 = min(0.999 * c / (K * U), sigma * (values**2 * np.diag(square)).sum())
+        u_0 = min((0.999 * s_0 / k) ** (1 / 3), sigma)
+
+        def field(
+            _: float,
+            at: np.ndarray,
+            weight: np.ndarray = weight,
+            values: np.ndarray = values,
+            d: int = d,
+        ) -> np.ndarray:
+            u, V = at[0], at[1:].reshape(d, d)
+            slope = (values**2 * np.diag(V)).sum() - u * (weight * V * V).sum()
+            rest = u * np.diag(values**2) - u**2 * weight * V
+            return np.concatenate([[slope], rest.ravel()]) / (1 + u * u)
+
+        start = np.concatenate([[sigma], sigma * square.ravel()])
+        orbit = solve_ivp(field, (0, 60 / weight.min()), start, "LSODA", rtol=1e-9, atol=1e-12).y
+        u, V = orbit[0], orbit[1:].reshape(d, d, -1)
+        assert np.einsum("iit->it", V).min() >= -1e-9
+        assert (np.einsum("i,iit->t", values**2, V) >= s_0 * (1 - 1e-7)).all()
+        assert (u >= u_0 * (1 - 1e-7)).all()
+        assert (u <= U * (1 + 1e-7)).all()
+        below = sigma**2 * (values**2 * np.diag(square)).sum()
+        below -= sigma**4 * (weight * square**2).sum() / 2
+        if sigma**2 * gamma.max() < 2:
+            assert below > 0
+        if below > 0:
+            assert (u**2 >= below / np.linalg.norm(values**2) * (1 - 1e-7)).all()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import sympy
-from sympy import Matrix, Rational, Symbol
+from sympy import Integer, Matrix, Rational, Symbol
 
 from theoryverify.claims import COMPUTED, PROVED, Claim, Evidence, Examination, Hypothesis
-from theoryverify.claims.statements import at_most, equals, same
+from theoryverify.claims.statements import at_most, equals
+from theoryverify.exact.identities import decide_identity, decide_nonnegative
 from theoryverify.papers.zfb import literal, theory
 from theoryverify.papers.zfb.flow import CASES, Case, flow_end
 from theoryverify.papers.zfb.theory import N, V, delta, lam, lam_j, tau, u
@@ -236,6 +237,7 @@ GAP = Claim(
     "Lemma 5.3",
     r"\ell-\min\ell=\tfrac12\left\|\Gamma^{1/2}\Lambda^{1/2}(uV-\Gamma^{-1})\Lambda^{1/2}\right\|_F^2",
     title="the global minima are uV = Γ⁻¹",
+    hypotheses=(POSITIVE,),
     depends_on=("zfb.5.1",),
 )
 
@@ -265,6 +267,7 @@ PL = Claim(
     "Lemma 5.4",
     r"\|\nabla\ell\|^2\ge 2u^2\min_{ij}\Gamma_i\lambda_i\lambda_j\,(\ell-\min\ell)",
     title="a Polyak-Łojasiewicz inequality",
+    hypotheses=(POSITIVE,),
     depends_on=("zfb.5.2", "zfb.5.3"),
     note="The constant is ours: the best that the gradient in V alone gives.",
 )
@@ -291,8 +294,7 @@ def polyak_lojasiewicz(constant: sympy.Expr, examination: Examination) -> Eviden
         slope = sympy.diff(theory.loss_entry(), V).subs(at)
         examination.lemma(
             f"the gradient {where}",
-            _proved(slope, (u * weight * (u * V - delta / g)).subs(at)),
-            by=same(slope, (u * weight * (u * V - delta / g)).subs(at)),
+            decide_identity(slope, (u * weight * (u * V - delta / g)).subs(at)),
         )
     # weight = m + s with m the least of all weights and s >= 0.
     w, square = _least + _excess, Symbol("D2", positive=True) * Symbol("u2", positive=True)
@@ -306,13 +308,9 @@ def polyak_lojasiewicz(constant: sympy.Expr, examination: Examination) -> Eviden
     return examination.evidence("every d, N, Λ, u, V")
 
 
-def _proved(left: sympy.Expr, right: sympy.Expr) -> bool | None:
-    from theoryverify.exact.identities import decide_identity
-
-    return decide_identity(left, right).holds
-
-
 # -- Theorem 4.1 --------------------------------------------------------------------------------
+
+CONVERGES = "a flow with a Polyak-Łojasiewicz inequality and u bounded below converges to a minimum"
 
 LIMIT = Claim(
     "zfb.4.1",
@@ -338,9 +336,7 @@ def from_the_conserved_quantity(power: sympy.Expr, examination: Examination) -> 
     t = Symbol("t", positive=True)  # tr Γ⁻²
     end = t**power
     examination.identity("u² = ‖Γ⁻¹‖_F²/u²", end**2, t / end**2)
-    examination.assume(
-        "a flow with a Polyak-Łojasiewicz inequality and u bounded below converges to a minimum"
-    )
+    examination.assume(CONVERGES)
     examination.assume("u stays away from 0 (zfb.4.1.start, or zfb.4.1.scale)")
     return examination.evidence("every d, N, Λ")
 
@@ -382,6 +378,7 @@ START_BOUND = Claim(
     "proof of Theorem 4.1: u(t) stays away from 0",
     r"\sigma^2\|\Gamma\|_{op}<2\ \Rightarrow\ \ell(0)<0,\quad u^2\ge-\ell(0)/\|\Lambda^2\|_F",
     title="a start below zero keeps u away from zero",
+    hypotheses=(GAUSSIAN, START),
     depends_on=("zfb.5.2", "zfb.5.conserved"),
     note="The paper's condition has a further √d; the argument does not need it.",
 )
@@ -427,6 +424,36 @@ def start_below_zero(bound: sympy.Expr, examination: Examination) -> Evidence:
     return examination.evidence("every d, N, Λ, Θ; equality is not reached, so < 2 suffices")
 
 
+@START_BOUND.check(
+    "the bound of u",
+    PROVED,
+    formula=sympy.Integer(1),
+    controls={"twice as large": sympy.Integer(2), "close": Rational(11, 10)},
+    mutate=False,
+)
+def away_from_zero(factor: sympy.Expr, examination: Examination) -> Evidence:
+    """``ℓ = ½u²Q - us`` with ``Q = ΣΓ_iλ_iλ_jV_ij² >= 0``, ``s = tr(Λ²V) <= ‖Λ²‖_F‖V‖ = ‖Λ²‖_F u``.
+
+    So ``-ℓ <= ‖Λ²‖_F u²``, and ``-ℓ >= -ℓ(0) > 0`` along the flow. No factor above 1 will do: at
+    ``V = uΛ²/‖Λ²‖_F`` and u -> 0 the two sides come together.
+    """
+    size, square, slack, up = sympy.symbols("Lambda2 Q slack u", positive=True)
+    inner = size * up - slack
+    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
+        entry = theory.loss_entry().subs(at)
+        parts = sympy.Poly(entry, u)
+        whole = u**2 * parts.nth(2) + u * parts.nth(1)
+        examination.lemma(f"ℓ = ½u²Q - us, {where}", decide_identity(entry, whole))
+        weight = (theory.gamma() * lam * lam_j).subs(at)
+        examination.lemma(
+            f"Q, {where}", decide_identity(parts.nth(2), Rational(1, 2) * weight * V**2)
+        )
+    gap = up**2 * size + factor * (up**2 * square / 2 - up * inner)
+    examination.nonnegative("‖Λ²‖u² + factor·ℓ", sympy.expand(gap), [up, size, square, slack])
+    examination.assume("Cauchy-Schwarz for ‖·‖_F")
+    return examination.evidence("every d, N, Λ, Θ; so u never vanishes and keeps its sign")
+
+
 SCALE = Claim(
     "zfb.4.1.scale",
     "Theorem 4.1 without its condition on σ",
@@ -437,7 +464,9 @@ SCALE = Claim(
     note="A finding of this project. The region {u >= u_0, tr(Λ²V) >= s_0} is never left.",
 )
 
-_s0, _u0, _U, _K, _k, _c, _room = sympy.symbols("s_0 u_0 U K k c room", positive=True)
+_s0, _U, _K, _k, _c = sympy.symbols("s_0 U K k c", positive=True)
+_less, _rest = sympy.symbols("less rest", positive=True)
+"""Thresholds are ``rest/(less + rest)`` of the greatest ones: strictly below them."""
 
 
 @SCALE.check(
@@ -445,53 +474,93 @@ _s0, _u0, _U, _K, _k, _c, _room = sympy.symbols("s_0 u_0 U K k c room", positive
     PROVED,
     formula=(_c / (_K * _U), _s0 / _k),
     controls={
-        "s_0 = 2c/(KU)": (2 * _c / (_K * _U), _s0 / _k),
-        "u_0³ = 2s_0/k": (_c / (_K * _U), 2 * _s0 / _k),
-        "close": (_c / (_K * _U) * Rational(11, 10), _s0 / _k),
+        "s_0 < 2c/(KU)": (2 * _c / (_K * _U), _s0 / _k),
+        "u_0³ < 2s_0/k": (_c / (_K * _U), 2 * _s0 / _k),
+        "close: s_0": (_c / (_K * _U) * Rational(11, 10), _s0 / _k),
+        "close: u_0": (_c / (_K * _U), _s0 / _k * Rational(11, 10)),
     },
     mutate=False,
 )
 def barrier(thresholds: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
-    """``s = tr(Λ²V)``; ``V_ii >= 0``, for its equation is linear with a source ``uλ_i² >= 0``.
+    """The region ``u >= u_0, s >= s_0``, ``s = tr(Λ²V)``, for any ``s_0 < c/(KU)``, ``u_0³ < s_0/k``.
 
-    ``s' = -u²Σ Γ_iλ_i⁴V_ii + uΣλ_i⁴ >= u(c - Kus)`` with ``K = max Γ_iλ_i²``, ``c = Σλ_i⁴``;
-    ``u' = s - uΣ Γ_iλ_iλ_jV_ij² >= s - ku³`` with ``k = max Γ_iλ_iλ_j`` and ``‖V‖ = u``. And
-    ``u² = ‖uV‖ <= ‖Γ⁻¹‖ + √(2(ℓ(0)-min ℓ)/m) = U²``, for ℓ falls.
+    The start is in it for ``s_0 <= s(0)``, ``u_0 <= u(0)``: ``u(0) = σ > 0``, and ``s(0) =
+    σ‖ΛΘ‖_F² > 0`` as ``ΛΘ ≠ 0``. While ``u >= 0``, ``V_ii >= 0``: it starts as ``σ(ΘΘᵀ)_ii``, and its
+    equation is linear with the source ``uλ_i²``. So until a first exit
+
+    * ``s' = -u²ΣΓ_iλ_i⁴V_ii + uΣλ_i⁴ >= u(c - Kus)``, ``K = max Γ_iλ_i²``, ``c = Σλ_i⁴``;
+    * ``u' = s - uΣΓ_iλ_iλ_jV_ij² >= s - ku³``, ``k = max Γ_iλ_iλ_j``, as ``‖V‖_F = u``;
+    * ``u² = ‖uV‖_F <= ‖Γ⁻¹‖_F + √(2(ℓ(0)-min ℓ)/m) = U²``, ``m = min Γ_iλ_iλ_j``, for ℓ falls.
+
+    On the edges both derivatives are strictly positive: there is no exit. In one dimension all of
+    this is sharp: there ``V = u``, and for σ above ``Γ^{-1/2}``, the limit of u, ``U = σ``.
     """
     s_top, cube = thresholds
     g = theory.gamma()
-    # s' entry by entry, with the bound of each weight written K = Γ_iλ_i² + room.
-    v_dot = _V_DOT.subs(_ON)
-    stated = -(u**2) * g * lam**4 * V + u * lam**4
-    examination.lemma("s'", _proved(lam**2 * v_dot, stated), by=same(lam**2 * v_dot, stated))
-    p, room = Symbol("V", positive=True), _room
-    up = Symbol("u", positive=True)
-    drop = up * (g * lam**2 + room) * lam**2 * p - up * g * lam**4 * p
-    lemma = sympy.expand(drop - up * room * lam**2 * p) == 0
+    weight, positive = g * lam * lam_j, Symbol("v", nonnegative=True)
+    _entries(examination, weight)
+    # Entry i of Kus - u²ΣΓλ⁴V_ii over u, with K = Γ_iλ_i² + room.
+    room, up = sympy.symbols("room u", nonnegative=True)
+    rest = up * ((g * lam**2 + room) * lam**2 - g * lam**4) * positive
     examination.lemma(
-        "us·max(Γλ²) >= uΣΓλ⁴V",
-        bool(lemma),
-        "the rest is u·room·λ²V >= 0",
-        by=same(drop, up * room * lam**2 * p),
+        "Kus >= uΣΓλ⁴V_ii, one entry",
+        decide_nonnegative(sympy.expand(rest), [room, up, positive, lam]),
     )
-    # On the edge s = s_0 <= s_top: c - K u s >= c - K U s_top must be >= 0.
-    edge = sympy.simplify((_c - _K * _U * s_top) / _c)
-    examination.decide(
-        "s' >= 0 on the edge s = s_0",
-        bool(edge >= 0),
-        f"at least c·({edge})·u",
-        by=[same(_c - _K * _U * s_top, edge * _c), at_most(0, edge)],
+    # On the edge s = s_0: c - Kus >= c - KU·s_0; with s_0 = rest/(less + rest)·s_top.
+    edge = (_less + _rest) * _c - _rest * _K * _U * s_top
+    edge = sympy.expand(sympy.cancel(edge / _c))
+    examination.nonnegative("c - KU·s_0 > 0 on the edge s = s_0", edge, [_less, _rest], strict=True)
+    edge = (_less + _rest) * _s0 - _rest * _k * cube
+    edge = sympy.expand(sympy.cancel(edge / _s0))
+    examination.nonnegative(
+        "s_0 - k·u_0³ > 0 on the edge u = u_0", edge, [_less, _rest], strict=True
     )
-    edge = sympy.simplify((_s0 - _k * cube) / _s0)
-    examination.decide(
-        "u' >= 0 on the edge u = u_0",
-        bool(edge >= 0),
-        f"at least s_0·({edge})",
-        by=[same(_s0 - _k * cube, edge * _s0), at_most(0, edge)],
-    )
+    _one_dimension(s_top, cube, examination)
     examination.assume("Nagumo: a region whose edges the field does not cross is not left")
     examination.assume("variation of constants: V_ii >= 0 where it starts so")
+    examination.assume(CONVERGES)
     return examination.evidence("every σ > 0, d, N, Λ, Θ with ΛΘ ≠ 0")
+
+
+def _entries(examination: Examination, weight: sympy.Expr) -> None:
+    """``s'``, ``u'`` and ``s(0)``, from the loss."""
+    g = theory.gamma()
+    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
+        entry, share = theory.loss_entry().subs(at), delta.subs(at)
+        examination.lemma(
+            f"u', {where}",
+            decide_identity(-sympy.diff(entry, u), share * lam**2 * V - u * weight.subs(at) * V**2),
+        )
+    stated = -(u**2) * g * lam**4 * V + u * lam**4
+    slope = -(lam**2) * sympy.diff(theory.loss_entry().subs(_ON), V)
+    examination.lemma("s', one entry", decide_identity(slope, stated))
+    theta = Matrix(2, 2, sympy.symbols("t1:5", real=True))
+    Lam = sympy.diag(lam, lam_j)
+    examination.lemma(
+        "tr(Λ²ΘΘᵀ) = ‖ΛΘ‖_F², d = 2",
+        decide_identity(
+            (Lam**2 * theta * theta.T).trace(), sum((e**2 for e in Lam * theta), Integer(0))
+        ),
+    )
+
+
+def _one_dimension(s_top: sympy.Expr, cube: sympy.Expr, examination: Examination) -> None:
+    """``λ = 1/3``, N = 1, so Γ = 1: u falls from σ to 1, and s = λ²u from σ/9 to 1/9."""
+    eigenvalue = Rational(1, 3)
+    last = theory.gamma().subs({lam: eigenvalue, tau: eigenvalue, N: 1})
+    examination.lemma("Γ = 1", decide_identity(last, Integer(1)))
+    for start in (Rational(21, 20), Rational(3, 2)):
+        at = {_c: eigenvalue**4, _K: eigenvalue**2, _k: eigenvalue**2, _U: start}
+        low = s_top.subs(at)
+        left = eigenvalue**2 < low <= eigenvalue**2 * start
+        examination.decide(
+            f"d = 1, σ = {start}: s is not left behind", bool(not left), f"s_0 up to {low}"
+        )
+        low = cube.subs(at | {_s0: min(low, eigenvalue**2)})
+        left = 1 < low <= start**3
+        examination.decide(
+            f"d = 1, σ = {start}: u is not left behind", bool(not left), f"u_0³ up to {low}"
+        )
 
 
 @SCALE.check(
