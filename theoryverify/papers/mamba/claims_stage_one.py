@@ -354,8 +354,13 @@ LINEAR_START = Claim(
     hypotheses=(HIGH,),
     depends_on=("mamba.E.query",),
     note="What is left of K_1 is -F c_1/2, the model's own output, of the size of the gate: it says "
-    "nothing of g beyond c_1, and is negative.",
+    "nothing of g beyond c_1, and has the sign against it.",
 )
+
+
+def _absent(zero: bool, found: Enclosure) -> bool | None:
+    """Whether a number vanishes: ``zero`` is a proof of it, an enclosure off 0 the contrary."""
+    return True if zero else None if found.contains(0) else False
 
 
 @LINEAR_START.check(
@@ -367,26 +372,30 @@ LINEAR_START = Claim(
         "all ones": ALL_ONES,
         "quadratic only": QUADRATIC_ONLY,
         "a tenth of the constant": Start("1/10", 1, 0),
+        "a millionth of the curvature": Start(0, 1, "1/1000000"),
     },
     mutate=False,
 )
 def half_lines(start: Start, case: str, examination: Examination) -> Evidence:
     step = StageOne(_population(case, "24", "-9"), start)
     found = step.query_factor(1)
-    zero = found.label.contains(0) and abs(found.label.upper - found.label.lower) < Fraction(
-        1, 10**12
-    )
-    examination.decide("E[g 1{M>0} z] = 0, to 12 digits", bool(zero), str(found.label))
+    polynomial = step.population.link.polynomial
+    assert polynomial is not None
+    none = raw_coefficients(polynomial)[1].is_zero
+    with precision(step.bits):
+        low, slope, high = step.output()
+    # If M = F c_1 z, its positive set is a half-line from 0, and g(z)z is even: half of E[g z].
+    odd = (polynomial + polynomial.reflect()).is_zero
+    half_line = low.is_zero() and high.is_zero() and not slope.contains(0)
+    zero = _absent(bool(half_line and odd and none), found.label)
+    examination.decide("E[g 1{M>0} z] = 0", zero, str(found.label))
     if zero:
-        # M = F c_1 z, so E[ReLU(M) z] = F c_1/2 (c_1 > 0).
+        # On either half-line E[ReLU(M) z] = F c_1 E[z²]/2.
         half = step.context_factors[1]
         with precision(step.bits):
             stated = Enclosure.of(step.factor.ball() * half.ball() / 2)
         examination.equal("E[ReLU(M) z] = F c_1/2", found.own, stated, 10)
-    # The reason: {M>0} is {z>0} and g(z)z is even.
-    polynomial = step.population.link.polynomial
-    assert polynomial is not None
-    examination.lemma("E[g z] = 0", raw_coefficients(polynomial)[1].is_zero)
+    examination.lemma("E[g z] = 0", none)
     return examination.evidence("three odd links; g(z)z is even, so every odd link with E[gz] = 0")
 
 
@@ -412,12 +421,15 @@ LINEAR_HEAD = Claim(
 def against_the_kink(start: Start, case: str, examination: Examination) -> Evidence:
     """A constant so large that M > 0 everywhere: the rectifier is the identity on all queries."""
     step = StageOne(_population(case, "24", "-9"), start)
+    polynomial = step.population.link.polynomial
+    assert polynomial is not None
+    raw = raw_coefficients(polynomial)
     for k in (1, 2):
         found = step.query_factor(k)
-        zero = found.label.contains(0) and found.label.upper - found.label.lower < Fraction(
-            1, 10**12
-        )
-        examination.decide(f"K_{k} of {NAMES[case]} holds no label", bool(zero), str(found.label))
+        with precision(step.bits):
+            everywhere = positive_set(step.output()) == [(None, None)]
+        zero = _absent(bool(everywhere and raw[k].is_zero), found.label)
+        examination.decide(f"K_{k} of {NAMES[case]} holds no label", zero, str(found.label))
     return examination.evidence("he_3, he_4, he_5: ie > 2")
 
 
