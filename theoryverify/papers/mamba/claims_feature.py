@@ -59,12 +59,31 @@ _STATED = tuple(
             _STATED[3],
         ),
         "z² does not survive": (_STATED[0], _STATED[3], *_STATED[2:]),
+        "a mean left in the remainder": (
+            _STATED[0] - one_step.spread_coefficient() / 1000,
+            _STATED[1] + one_step.spread_coefficient() / 1000,
+            *_STATED[2:],
+        ),
+        "a part of z² left in the remainder": (
+            *_STATED[:2],
+            _STATED[2] - one_step.spread_coefficient() * (z**2 - 1) / 1000,
+            _STATED[3] + one_step.spread_coefficient() * (z**2 - 1) / 1000,
+        ),
     },
 )
 def algebra(formula: tuple[sympy.Expr, ...], examination: Examination) -> Evidence:
     feature = theory.test_time_feature()
     examination.identity("ge = 1", feature, formula[0] + formula[1])
     examination.identity("even g: c_1 = 0", feature.subs(c1, 0), formula[2] + formula[3])
+    # A sum can be split anywhere: the stated part is affine in z^ge, and the rest holds no z^ge and
+    # has the mean 0. E z² = E S = 1, for |β| = 1.
+    for ge, part, rest in ((1, *formula[:2]), (2, *formula[2:])):
+        stated, left = sympy.Poly(part, z, one_step.S), sympy.Poly(rest, z, one_step.S)
+        affine = stated.nth(0, 0) + stated.nth(ge, 0) * z**ge
+        examination.identity(f"ge = {ge}: P₁ + P₂(z/r)^{ge}", part, affine)
+        examination.identity(f"ge = {ge}: no z^{ge} in R", left.nth(ge, 0), sympy.Integer(0))
+        mean = left.nth(0, 0) + left.nth(2, 0) + left.nth(0, 1)
+        examination.identity(f"ge = {ge}: E R = 0", mean, sympy.Integer(0))
     return examination.evidence("every r, β, x, c_k, K_k")
 
 
