@@ -82,7 +82,7 @@ def draw_sample_complexity(canvas: Canvas, tables: Mapping[str, Table]) -> None:
         )
     third.set_title(f"(c) {cells.MAMBA}, {_NAMES[link].partition(' ')[0]}")
     _length_axis(third)
-    third.set_ylim(0.05, 8)
+    third.set_ylim(0.05, 40)
     third.legend(loc="upper right", ncols=3)
     _growth(fourth, tables["growth"], tables["exponents"])
     handles, labels = first.get_legend_handles_labels()

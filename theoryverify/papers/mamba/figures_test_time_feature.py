@@ -39,7 +39,7 @@ def draw_test_time_feature(canvas: Canvas, tables: Mapping[str, Table]) -> None:
     (first, second), (third, fourth) = canvas.subplots(2, 2)
     for axis, letter, link in zip((first, second), "ab", experiments.CLOUD, strict=True):
         _cloud(axis, tables["cloud"].where(link=link), letter, link)
-    places = {HE3: (5, 0.6), HE4: (5, 0.88), MIX: (100, 0.02)}
+    places = {HE3: (19, 0.72), HE4: (5, 0.88), MIX: (5, 0.05)}
     for name, look in zip(tables["share"].distinct("link"), style.SERIES, strict=False):
         rows = tables["share"].where(link=name)
         third.plot(rows.numbers("r"), rows.numbers("share"), **look.both())
