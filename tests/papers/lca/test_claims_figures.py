@@ -55,4 +55,5 @@ def test_six_digits() -> None:
     close = claims_untied_context._close
     form = context_form(UNIFORM, 10, 1024, 4)
     assert close(form.mean_trace, "0.216231") is True
+    assert close(form.mean_trace, "0.216232") is False  # the last digit
     assert close(form.mean_trace, "0.216241") is False

@@ -139,7 +139,7 @@ RATE = Claim(
     "Figure 2 and the remark after Theorem 6.3, for Z ~ U[a,b] (ours)",
     r"\kappa\,r^2\frac{2T+1}{2T+3}\le\frac{R_{T+1}(\alpha^*)}{R_T(\alpha^*)}\le "
     r"r^2\frac{2T+1}{2T+3},\quad \kappa=\frac{1-c/(ab)}{1-1/c},\ c=\frac{a+b}2",
-    title="uniform law, α = α*: each layer multiplies the excess by r²(2T+1)/(2T+3), within 9%",
+    title="uniform law, α = α*: a layer multiplies the excess by [κ, 1] r²(2T+1)/(2T+3)",
     hypotheses=(ASSUMPTION_6_1,),
     depends_on=("lca.loss",),
     note="κ = 0.91 for U[2,5]. So the rate is r² = ((b-a)/(b+a))² from the first layers on.",
@@ -251,7 +251,7 @@ WHITENING = Claim(
     "(6.1) and Figure 3, for the literal model",
     r"\mathbb E\|XF_t^\top/L-I\|_F^2/d\approx\big[(d-1)(1-\alpha)^{2t}+\mathbb E(1-\alpha Z)^{2t}"
     r"\big]/d\ \text{ at } \alpha=-\beta=\alpha^*",
-    title="the literal tied stack whitens at the derived rate, layer by layer",
+    title="four layers of the literal tied stack whiten at the derived rate",
     depends_on=("lca.6.1",),
     note="For the weights (α*, -α*). What training does to it: lca.fig3.optimum.",
 )

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import sympy
 
-from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination, Hypothesis
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Shell, Uniform
 from theoryverify.exact.identities import Decision, decide_identity
@@ -31,6 +31,12 @@ WATSON = (
 )
 STIRLING = "log Γ(N+k+1)/Γ(N) = (k+1) log N + k(k+1)/(2N) + O(N⁻²)"
 
+END_EXPANSIONS = Hypothesis(
+    "end expansions",
+    r"\text{at each end an atom, or a density } \textstyle\sum_{i\ge0}C_is^{k+i},\ C_0>0,\ k>-1,"
+    r"\text{ in the distance } s",
+)
+
 ENDS = Claim(
     "lca.F.3.ends",
     "ours: Theorem F.3 to two terms, for all end exponents",
@@ -38,7 +44,7 @@ ENDS = Claim(
     r"\gamma_b-\frac{k_a(k_a+1)-k_b(k_b+1)}2-\frac{k_a+k_b}2\Lambda\big)}{(2T)^2}\Big)"
     r"+O\Big(\frac{\log^3T}{T^3}\Big),\quad \Lambda=\log\frac{g_a}{g_b}+(k_b-k_a)\log\frac{4T}{b-a}",
     title="α*_T to two terms: 1/T and 1/T², with log T where the end exponents differ",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS),
     depends_on=("lca.F.1", "lca.F.3"),
     note="k, g, γ: end exponents, masses and slopes of (z-1)P(dz); an atom has k = -1.",
 )
@@ -217,7 +223,7 @@ LOG = Claim(
     r"\frac{\log T}{T};\quad\text{a ball in }\mathbb R^d:\ \alpha^*_T=\frac2{1+b}-"
     r"\frac{b-1}{2T(1+b)^2}\Big[\frac d2\log 4T-\log\Gamma(\tfrac d2+1)\Big]+\cdots",
     title="log T/T for a ball, or an atom at one end and a density at the other",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS),
     depends_on=("lca.F.3.ends",),
     note="A ball reaches Z = 1, where the factor Z-1 raises the exponent from d/2-1 to d/2.",
 )
@@ -237,8 +243,8 @@ def derivative_in_log(slope: sympy.Expr, examination: Examination) -> Evidence:
     examination.identity("T d/dT of T(α*_T - α*)", T * sympy.diff(first, T), slope)
     # The ball: WZ dP = C s^{d/2} at Z = 1 and C(b-1)^{d/2} at b, so that e^Λ is
     C, gamma = sympy.symbols("C Gamma_", positive=True)
-    steep = sympy.Symbol("k", integer=True, positive=True)
-    ratio = C * gamma / (C * (b - 1) ** steep) * (4 * T / (b - 1)) ** (-steep)
+    steep, width = sympy.symbols("k w", positive=True)  # w = b - 1
+    ratio = C * gamma / (C * width**steep) * (4 * T / width) ** (-steep)
     examination.lemma(
         "a ball: e^Λ = Γ(d/2+1)(4T)^{-d/2}", decide_identity(ratio, gamma * (4 * T) ** (-steep))
     )

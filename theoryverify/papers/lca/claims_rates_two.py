@@ -15,7 +15,7 @@ from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.laws import Discrete, Law, Mixture, TwoPoint
 from theoryverify.papers.lca import rate_theory, theory
 from theoryverify.papers.lca.alpha_star import alpha_star
-from theoryverify.papers.lca.claims_rates import STIRLING, WATSON
+from theoryverify.papers.lca.claims_rates import END_EXPANSIONS, STIRLING, WATSON
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, UNIFORM
 from theoryverify.papers.lca.rate import evaluated, first_order_two, law_ends
 from theoryverify.papers.lca.rate_theory import (
@@ -52,7 +52,7 @@ DENSITIES = Claim(
     r"\tau_b^2-(-1)^T\Big(\frac1a-\frac1b\Big)\sqrt{g_ag_b}\,\tau_a\tau_b\Big](1+o(1)),\quad"
     r"\tau=\Big(\frac{b-a}T\Big)^{(k+1)/2}",
     title="densities: β*_T + α*_T is of order T^{-(k+2)} and depends on the parity of T",
-    hypotheses=(ASSUMPTION_6_1, NO_ATOMS),
+    hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS, NO_ATOMS),
     depends_on=("lca.F.3.ends", "lca.uniqueness", "lca.G.stationary"),
     note="End exponents above -1; so β*_T has the first term -c_1 of α*_T, and its own parity.",
 )
@@ -182,7 +182,7 @@ ATOMIC = Claim(
     r"bBx^2-s(b-a)Cx-aA=0,\ s=(-1)^T,\ A=\pi_a(1-\pi_a),\ B=\pi_b(1-\pi_b),\ C=\pi_a\pi_b;\quad"
     r"\text{one atom: }\Lambda\text{ moves by }\log(1-\pi)",
     title="atoms at the ends: already the 1/T term of β*_T is not that of α*_T",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS),
     depends_on=("lca.F.3.ends", "lca.uniqueness", "lca.G.stationary"),
     note="π are the masses under W dP/E[W]. With atoms at both ends the term depends on parity; two "
     "atoms alone have x = 1 for even T, where β*_T = -2/(a+b) exactly.",
