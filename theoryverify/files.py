@@ -31,6 +31,8 @@ def writable_folder(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
+    except FileExistsError as error:
+        raise InputError(f"cannot write to folder {path}: it is a file") from error
     except OSError as error:
         raise InputError(f"cannot write to folder {path}: {error.strerror}") from error
     return path

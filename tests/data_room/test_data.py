@@ -313,6 +313,10 @@ def test_a_damaged_file_is_noticed(tmp_path: Path, made: Pairs) -> None:
         prepared.load(path)
     with pytest.raises(InputError, match="make it with `theoryverify data prepare`"):
         prepared.load(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("x")
+    with pytest.raises(InputError, match="no prepared data set; make it with") as told:
+        prepared.load(tmp_path / "text.npz")
+    assert "unsafely" not in str(told.value)  # NumPy's advice
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

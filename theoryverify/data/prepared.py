@@ -74,7 +74,9 @@ def load(path: str | Path) -> Pairs:
     except InputError:
         raise
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"{path} is no prepared data set: {error}") from error
+        raise InputError(
+            f"{path} is no prepared data set; make it with `theoryverify data prepare`"
+        ) from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise InputError(f"{path} is not of format {FORMAT}, which this version reads")
     pairs = Pairs(**arrays, about=head.get("about", {}))

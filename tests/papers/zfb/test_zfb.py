@@ -89,7 +89,7 @@ def test_verb(capsys: pytest.CaptureFixture[str]) -> None:
     ("spectrum", "n", "m", "words"),
     [
         ("1,-2", "5", "5", "eigenvalue -2 of Λ must be positive"),
-        ("1,x", "5", "5", "'x'"),
+        ("1,x", "5", "5", "eigenvalue of Λ = 'x' is not a number"),
         ("1", "0", "5", "train length N"),
         ("1", "5", "1.5", "test length M"),
     ],

@@ -113,6 +113,7 @@ TABLE1 = Figure(
     experiments.table1_data,
     draw_table1,
     (8.2, 3.8),
+    needs=("torch",),
 )
 
 AVMNIST = Figure(
@@ -123,4 +124,5 @@ AVMNIST = Figure(
     experiments.avmnist_data,
     draw_avmnist,
     (7.2, 5.2),
+    needs=("torch",),
 )

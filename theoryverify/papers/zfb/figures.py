@@ -57,6 +57,7 @@ RISK = Figure(
     experiments.risk_data,
     draw_risk,
     (5.2, 3.6),
+    needs=("torch",),
 )
 
 figures = (RISK,)

@@ -44,7 +44,7 @@ def spectrum_of(values: Sequence[Exact]) -> tuple[Fraction, ...]:
     InputError
         If there is none, or one is not positive.
     """
-    found = tuple(rational(value) for value in values)
+    found = tuple(rational(value, "eigenvalue of Λ") for value in values)
     if not found:
         raise InputError("the spectrum of Λ is empty; give its eigenvalues, such as 1,2,3")
     for value in found:
