@@ -499,6 +499,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Mixture([]), "at least one part"),
     (lambda: Mixture([("1/2", Uniform(2, 5))]), "weights of the mixture sum to 1/2"),
     (lambda: Mixture([("3/2", Uniform(2, 5)), ("-1/2", Uniform(2, 3))]), "must be positive"),
+    (lambda: Mixture([(1, Uniform(2, 5)), (0, Uniform(2, 9))]), "must be positive"),
     (lambda: Uniform(5, 2), "needs lower < upper, not 5 and 2"),
     (lambda: Uniform(2.0, 5), "lower = 2.0 is a float.*'2.0'"),
     (lambda: Uniform(2, float("inf")), "upper = inf is not finite"),
