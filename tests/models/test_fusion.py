@@ -150,3 +150,18 @@ def test_the_bootstrap_covers() -> None:
         found = cluster_bootstrap(arms, clusters, {"d": {"a": 1, "b": -1}}, rng=rng, resamples=400)
         missed += not found["d"].lower <= 0 <= found["d"].upper
     assert missed <= 12
+
+
+@pytest.mark.parametrize(
+    ("answers", "contrast", "words"),
+    [
+        (np.zeros((0, 4)), "a", "arm 'a' has no answers"),
+        (np.full((2, 4), np.nan), "a", "must lie between 0 and 1"),
+        (np.full((2, 4), 2.0), "a", "must lie between 0 and 1"),
+        (np.zeros((2, 4)), "b", "contrast 'x' names the arm 'b'; there are 'a'"),
+        (np.zeros((2, 3)), "a", "answers of shapes"),
+    ],
+)
+def test_the_bootstrap_refuses(answers: np.ndarray, contrast: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        cluster_bootstrap({"a": answers}, np.arange(4), {"x": {contrast: 1.0}}, rng=0)

@@ -76,11 +76,21 @@ def cluster_bootstrap(
     Raises
     ------
     InputError
-        If shapes do not fit.
+        If shapes do not fit, there are no answers, one is no number from 0 to 1, or a contrast names
+        an arm that is not there.
     """
     shapes = {array.shape for array in correct.values()}
     if len(shapes) != 1 or next(iter(shapes))[1:] != clusters.shape:
         raise InputError(f"answers of shapes {shapes} and clusters of shape {clusters.shape}")
+    for arm, array in correct.items():
+        if not array.size:
+            raise InputError(f"arm {arm!r} has no answers: its shape is {array.shape}")
+        if not np.all((array >= 0) & (array <= 1)):
+            raise InputError(f"answers of arm {arm!r} must lie between 0 and 1")
+    for name, coefficients in contrasts.items():
+        if strange := sorted(set(coefficients) - set(correct)):
+            known = ", ".join(map(repr, correct))
+            raise InputError(f"contrast {name!r} names the arm {strange[0]!r}; there are {known}")
     generator = np.random.default_rng(rng)
     names, place = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(place).astype(np.float64)
