@@ -167,6 +167,27 @@ def test_blocks_are_those_of_the_gradient():
         assert abs(means[name].mean() - value) <= 8 * error, name
 
 
+def test_a_linear_head_shows_the_support_by_its_own_output():
+    """``-∂L/∂γ_i = -E S_i²`` for E[gz] = 0: he_2's linear coordinates, on and off the support."""
+    pytest.importorskip("torch")
+    from theoryverify.models.mamba_layer import blocks
+    from theoryverify.simulate.icl_prompts import TaskFamily
+    from theoryverify.simulate.mamba_algorithm import Setting, stage_one_gradient
+
+    gate, N = Gate(4, -2), 8
+    setting = Setting(gate, N, stage_one=40_000, stage_two=1, queries=16, head="linear")
+    family = TaskFamily(HE2, 4, (0, 1))
+    linear = blocks(stage_one_gradient(family, setting, rng=np.random.default_rng(9))).linear
+    at = Population(HE2, gate)
+    on, off = (
+        float(feature_share(at, FeatureWeights.of(*w), 2, N, ge=1, d=4).variance) / 2
+        for w in ((0, 1, 0, 0, 0, 0), (0, 0, 0, 0, 1, 0))
+    )
+    assert on > 2 * off
+    assert float(linear[:2].mean()) == pytest.approx(-on, rel=0.15)
+    assert float(linear[2:].mean()) == pytest.approx(-off, rel=0.15)
+
+
 def test_the_second_moment_bound_holds():
     step = claims_finite.Step(HE2, "4", "-2", 6, 2, 16, 50_000)
     for block in ("linear", "outside linear"):
@@ -243,7 +264,7 @@ def test_claims_and_what_is_not_checked():
     from theoryverify.papers.mamba.claims import claims
 
     named = {claim.id: claim for claim in claims}
-    for name in ("E", "E.bias", "C.1", "C.1.length", "G"):
+    for name in ("E", "E.bias", "E.own-output", "C.1", "C.1.length", "G"):
         assert named[f"mamba.{name}"].checks
         assert named[f"mamba.{name}"].expected is HOLDS
     for name in ("C.1.fixed-bias", "G.sharp", "G.width"):

@@ -23,13 +23,14 @@ from theoryverify.claims import (
 )
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.gate import Gate
+from theoryverify.exact.hermite import raw_coefficients
 from theoryverify.papers.mamba.claims_exponents import NUMBERING
 from theoryverify.papers.mamba.finite_feature import (
     FeatureWeights,
     feature_share,
     half_length,
 )
-from theoryverify.papers.mamba.links import HE2, HE3, HE4, MIX, NAMES
+from theoryverify.papers.mamba.links import HE2, HE3, HE4, HE5, MIX, NAMES
 from theoryverify.papers.mamba.one_step import one_step_feature
 from theoryverify.papers.mamba.population import Population
 from theoryverify.papers.mamba.stage_one import StageOne
@@ -232,6 +233,57 @@ def hard(times: float, examination: Examination, context: Context) -> Evidence:
     return examination.evidence("(he_2+he_3)/√2, d = 8, r = 1, N = 16; exact second moments, 2e-9")
 
 
+OWN_OUTPUT = Claim(
+    "mamba.E.own-output",
+    "ours: what a head without a kink finds at finite N",
+    r"f=M,\ \mathbb E[gz]=0:\quad -\partial L/\partial\gamma_i=-\gamma_i\,\mathbb E S_i^2,\quad "
+    r"\mathbb E S_i^2\ (i\in I)>4\,\mathbb E S_j^2\ (j\notin I)",
+    title="without a kink the model's own output still shows the support: E S_α² is larger on it",
+    depends_on=("mamba.E.linear-head", "mamba.T7"),
+    note="The labels' size is correlated with the support coordinates, so their noise is larger there. "
+    "It is of the size of the gate squared; with λ_1 = 1/η the size is scaled away, and the noise of "
+    "T_1 tasks decides. So 'a linear head learns nothing' is true of the label's part alone.",
+)
+
+_OWN = (
+    (HE3, "4", "-4", 16),
+    (HE3, "60", "-9", 128),
+    (HE5, "200", "-9", 128),
+    (HE3, "100", "-24", 2**26),
+)
+
+
+@OWN_OUTPUT.check(
+    "exact second moments",
+    CERTIFIED,
+    formula=Fraction(4),
+    cases=_OWN,
+    controls={"5 times": Fraction(5), "43/10": Fraction(43, 10)},
+    mutate=False,
+)
+def own_output(
+    times: Fraction, case: tuple[str, str, str, int], examination: Examination
+) -> Evidence:
+    text, rho, b, tokens = case
+    at, r, d = _population(text, rho, b), 2, 4
+    # E_q[φ_iφ_j] = δ_ij, so E[M S_i φ_i] = γ_i E S_i²; E[y φ_i | β] = E[gz] β_i.
+    polynomial = at.link.polynomial
+    assert polynomial is not None
+    examination.lemma("E[gz] = 0", raw_coefficients(polynomial)[1].is_zero)
+    on, off = (
+        feature_share(at, FeatureWeights.of(*weights), r, tokens, ge=1, d=d).variance
+        for weights in ((0, 1, 0, 0, 0, 0), (0, 0, 0, 0, 1, 0))
+    )
+    more = on.lower / r - times * off.upper / (d - r)
+    less = on.upper / r - times * off.lower / (d - r)
+    examination.decide(
+        f"E S² on the support > {times} E S² off it: {NAMES[text]}, ρ = {rho}, b = {b}, N = {tokens}",
+        True if more > 0 else False if less <= 0 else None,
+        f"{on}/{r} and {off}/{d - r}",
+    )
+    return examination.evidence("he_3 and he_5, four gates and lengths, r = 2")
+
+
 # -- the feature for every N --------------------------------------------------------------------
 
 FEATURE = Claim(
@@ -372,4 +424,4 @@ def slope_of_length(
     return examination.evidence("he_2 and he_3, r = 512 and 1024; slope to 0.1")
 
 
-claims = [BIAS, STANDS_OUT, FEATURE, FIXED, LENGTH]
+claims = [BIAS, STANDS_OUT, OWN_OUTPUT, FEATURE, FIXED, LENGTH]

@@ -404,7 +404,7 @@ LINEAR_HEAD = Claim(
     "ours: without the rectifier's kink the query sees the raw label only",
     r"1\{M>0\}\equiv1:\quad K_k=\mathbb E[g\,\mathrm{he}_k]-F\gamma_kc_k,\quad "
     r"\mathbb E[g\,\mathrm{he}_k]=0\ (k<\mathrm{ie}(g))",
-    title="a linear head learns nothing below the information exponent",
+    title="with a linear head K_k holds nothing of the label below the information exponent",
     depends_on=("mamba.E.query", "mamba.hermite"),
     note="What is left, -F γ_k c_k, is of the size of the gate.",
 )

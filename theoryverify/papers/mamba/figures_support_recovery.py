@@ -91,9 +91,10 @@ SUPPORT_RECOVERY = Figure(
     "filled off it, in units of the population value on it, against the number of tasks, for "
     "contexts of N examples. Off the support the bias of finite N is left, which more tasks do "
     "not remove. (b) The query factor's part that knows the label, E[g 1{M>0} he_ge], for links "
-    "with ie > ge and several γ^(0), and for a head without a kink; at 0 the step learns "
-    "nothing. (c) The label's part of the mean gradient off the support, times N: not 0, and of "
-    "order 1/N.",
+    "with ie > ge and several γ^(0), and for a head without a kink; at 0 the step sees nothing "
+    "of the label, and what is left is the model's own output, of the size of the gate "
+    "(mamba.E.own-output). (c) The label's part of the mean gradient off the support, times N: "
+    "not 0, and of order 1/N.",
     experiments.support_recovery_data,
     draw_support_recovery,
     (9.0, 3.4),
