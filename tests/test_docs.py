@@ -45,6 +45,30 @@ def test_the_menu_names_pages_that_exist() -> None:
     assert all((ROOT / "docs" / name).exists() for name in named)
 
 
+WRITTEN = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *(ROOT / folder / "README.md" for folder in ("figures", "benchmarks")),
+]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_resolves(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"https?:|#", target):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_every_path_that_the_readme_names_exists() -> None:
+    text = (ROOT / "README.md").read_text("utf-8").partition("<!-- statements -->")[0]
+    names = set(
+        re.findall(r"\b(?:docs|figures|benchmarks|derivations|theoryverify)/[\w./-]*\w", text)
+    )
+    assert "theoryverify/certify.py" in names
+    assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
+
+
 def test_every_name_of_the_reference_exists() -> None:
     names = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
     assert len(names) > 15
