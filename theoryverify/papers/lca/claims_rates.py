@@ -33,8 +33,8 @@ STIRLING = "log Γ(N+k+1)/Γ(N) = (k+1) log N + k(k+1)/(2N) + O(N⁻²)"
 
 END_EXPANSIONS = Hypothesis(
     "end expansions",
-    r"\text{at each end an atom, or a density } \textstyle\sum_{i\ge0}C_is^{k+i},\ C_0>0,\ k>-1,"
-    r"\text{ in the distance } s",
+    r"\text{at each end, }s\text{ away from it: a density }\textstyle\sum_{i\ge0}C_is^{k+i},\ C_0>0,\ "
+    r"k>-1;\text{ or an atom }(k=-1)\text{ and a density with integer powers beside it}",
 )
 
 ENDS = Claim(

@@ -49,12 +49,13 @@ DENSITIES = Claim(
     "lca.6.3.rate",
     "ours: Theorem 6.3, how β*_T differs from the one-parameter optimum",
     r"\beta^*_T+\alpha^*_T=\frac{b-a}{2(a+b)^2T\,\mathbb E[W]}\Big[\frac{g_a}a\tau_a^2-\frac{g_b}b"
-    r"\tau_b^2-(-1)^T\Big(\frac1a-\frac1b\Big)\sqrt{g_ag_b}\,\tau_a\tau_b\Big](1+o(1)),\quad"
+    r"\tau_b^2-(-1)^T\Big(\frac1a-\frac1b\Big)\sqrt{g_ag_b}\,\tau_a\tau_b\Big]+o(T^{-(k+2)}),\quad"
     r"\tau=\Big(\frac{b-a}T\Big)^{(k+1)/2}",
     title="densities: β*_T + α*_T is of order T^{-(k+2)} and depends on the parity of T",
     hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS, NO_ATOMS),
     depends_on=("lca.F.3.ends", "lca.uniqueness", "lca.G.stationary"),
-    note="End exponents above -1; so β*_T has the first term -c_1 of α*_T, and its own parity.",
+    note="k is the smaller end exponent, above -1; so β*_T has the first term -c_1 of α*_T, and its own "
+    "parity. Where the ends weigh the same (k_a = k_b, g_a = g_b) the bracket is 0 for even T.",
 )
 
 _SHIFT = rate_theory.two_parameter_shift()
