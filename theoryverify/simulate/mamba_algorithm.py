@@ -8,9 +8,9 @@
 * test time: fresh tasks, nothing is trained.
 
 Source: arXiv 2510.12026, Algorithm 1. It was read second-hand: γ^(0), v^(0), a^(0), η and λ_2 are not
-known. The defaults work; with the others the step sees nothing of the label of odd links with ie >= 3
-(``mamba.E.linear-start``, ``mamba.E.linear-head``). η is such that the features of Stage II are of
-size 1, and λ_2 is chosen on a fifth of the T_2 tasks.
+known. The defaults work. From a linear start, or with a linear head, the step sees nothing of the label
+of odd links with ie >= 3 (``mamba.E.linear-start``, ``mamba.E.linear-head``). η is such that the
+features of Stage II are of size 1, and λ_2 is chosen on a fifth of the T_2 tasks.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ SIZES = {
         tuple(2**k for k in range(5, 13)),
     ),
     "paper": Sizes(
-        Bench(64, 4, -11, 8192, 50_000, 10_000, tuple(2**k for k in range(4, 14)), 500, 50),
+        Bench(64, 4, -11, 8192, 50_000, 10_000, tuple(2**k for k in range(4, 14)), 200, 10),
         ((HE2, 8), (HE3, 8)),
         (2, 4, 8, 16, 32),
         tuple(2**k for k in range(5, 13)),
