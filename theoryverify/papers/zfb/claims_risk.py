@@ -262,6 +262,12 @@ def averaged_loss(best: sympy.Expr, examination: Examination) -> Evidence:
         and bool(sympy.expand(quadratic.nth(1) + lam**2) == 0),
         by=[same(quadratic.nth(2), g * lam**2 / 2), same(quadratic.nth(1), -(lam**2))],
     )
+    beside = sympy.Poly(theory.loss_entry().subs({delta: 0}), theory.V)
+    examination.lemma(
+        "off the diagonal the minimum is 0",
+        bool(beside.nth(1) == 0) and bool(beside.nth(2).is_nonnegative),
+        by=same(beside.nth(1), 0),
+    )
     averaged = _mg * _v**2 / 2 - _m2 * _v
     examination.identity("stationary", sympy.diff(averaged, _v).subs(_v, best), Integer(0))
     examination.assume("u² = ‖V‖² and u bounded below carry the flow there, as in Theorem 4.1")
