@@ -51,6 +51,7 @@ def test_counterexamples_are_declared() -> None:
         "mamba.G.sharp",
         "mamba.G.width",
         "mamba.law.three-to-two",
+        "mamba.exp.kernel.every",
     }
 
 

@@ -17,6 +17,8 @@ from theoryverify.papers.mamba import (
     claims_gate,
     claims_gate_odd,
     claims_head,
+    claims_icl,
+    claims_icl_kernel,
     claims_law,
     claims_layer,
     claims_stage_one,
@@ -35,5 +37,7 @@ claims: list[Claim] = [
     *claims_finite.claims,
     *claims_head.claims,
     *claims_law.claims,
+    *claims_icl.claims,
+    *claims_icl_kernel.claims,
     *claims_unchecked.claims,
 ]

@@ -5,9 +5,11 @@ One module a figure: ``figures_NAME`` draws the tables that ``experiments_NAME``
 
 from theoryverify.papers.mamba.figures_degenerate_gate import DEGENERATE_GATE
 from theoryverify.papers.mamba.figures_forgetting import FORGETTING
+from theoryverify.papers.mamba.figures_icl_curves import ICL_CURVES
 from theoryverify.papers.mamba.figures_sample_complexity import SAMPLE_COMPLEXITY
 from theoryverify.papers.mamba.figures_support_recovery import SUPPORT_RECOVERY
 from theoryverify.papers.mamba.figures_test_time_feature import TEST_TIME_FEATURE
+from theoryverify.papers.mamba.figures_training import TRAINING
 
 figures = (
     DEGENERATE_GATE,
@@ -15,4 +17,6 @@ figures = (
     SUPPORT_RECOVERY,
     TEST_TIME_FEATURE,
     SAMPLE_COMPLEXITY,
+    ICL_CURVES,
+    TRAINING,
 )

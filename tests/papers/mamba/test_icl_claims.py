@@ -1,0 +1,222 @@
+"""The claims on the in-context experiments: every verdict, from stored results made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from theoryverify.claims.claim import Claim, Context
+from theoryverify.claims.examine import examine, run_check
+from theoryverify.claims.ladder import HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Verdict
+from theoryverify.figures import Plan
+from theoryverify.papers.mamba import claims_icl as claims
+from theoryverify.papers.mamba import claims_icl_kernel as kernel_claim
+from theoryverify.papers.mamba.experiments_icl import placed, runner, training_cell
+from theoryverify.papers.mamba.icl_response import combination, projections
+from theoryverify.papers.mamba.icl_sizes import SIZES, Sizes
+from theoryverify.papers.mamba.icl_stored import Stored, level, trivial_level
+from theoryverify.papers.mamba.score import score
+from theoryverify.simulate import icl_curves
+from theoryverify.simulate.icl_config import Configuration
+from theoryverify.simulate.icl_probe import hermite_raw, label_values
+from theoryverify.simulate.in_context import Task
+
+TASKS, PROMPTS = 16_000, 4000
+TINY = Sizes(
+    Configuration(task=Task(d=3, r=2), context=16, test_context=32, test_tasks=TASKS, steps=3),
+    d=4, r=3, context=8, seeds=1, probes=PROMPTS, kernel_tasks=100,
+)  # fmt: skip
+
+Transformation = Callable[[np.ndarray], np.ndarray]
+
+
+def falling(y: np.ndarray) -> np.ndarray:
+    """Odd, and falling around 0: what short runs have learned."""
+    return -np.tanh(2 * y)
+
+
+def gated(y: np.ndarray) -> np.ndarray:
+    return y / (1 + np.exp(2 - y))
+
+
+def result(level: float, transformation: Transformation = falling) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    values = label_values(25)
+    weight = rng.exponential(size=PROMPTS)
+    noise = 0.05 * rng.standard_normal((PROMPTS, len(values)))
+    return {
+        "errors": level * rng.exponential(size=(TASKS, 32)),
+        "values": values,
+        "change": weight[:, None] * transformation(values) + noise,
+        "weight": weight,
+    }
+
+
+class Shelf:
+    """A store in which results are laid by change and model."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        monkeypatch.setenv("THEORYVERIFY_STORE", str(folder))
+        monkeypatch.setitem(SIZES, "laptop", TINY)
+        self.plan = Plan("laptop")
+
+    def lay(self, change: str, kind: str, arrays: dict[str, np.ndarray]) -> None:
+        settings = placed(TINY.run(change, kind, 0), self.plan)
+        runner(self.plan).compute(training_cell(settings, TINY), lambda rng: arrays)
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shelf:
+    return Shelf(monkeypatch, tmp_path)
+
+
+def verdict(claim: Claim) -> Verdict:
+    """Of its check, which must refute all its controls if it decides anything."""
+    (check,) = claim.checks
+    found = run_check(claim, check, Context("full"))
+    if found.found in (HOLDS, REFUTED) and claim.expected is not REFUTED:
+        wrong = [c for c in found.controls if c.verdict is not REFUTED]
+        # what is refuted for the formula may hold for its opposite
+        assert found.found is REFUTED or not wrong, wrong
+    return found.found
+
+
+@pytest.mark.parametrize("claim", claims.claims, ids=lambda claim: claim.id)
+def test_without_results_they_are_undecided(claim: Claim, shelf: Shelf) -> None:
+    (check,) = claim.checks
+    assert check.preset == "full"
+    found = examine(claim, check, check.formula, Context("full"))
+    assert found.verdict is INCONCLUSIVE
+    assert "figure mamba.icl_curves --preset laptop" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "expected"),
+    [
+        (0.10, 0.11, HOLDS),
+        (0.05, 0.17, REFUTED),
+        (0.10, 0.30, OUTSIDE),
+        (0.40, 0.40, OUTSIDE),
+        (0.22, 0.21, INCONCLUSIVE),  # about half of the trivial error
+    ],
+)
+def test_the_ambient_dimension(base: float, other: float, expected: Verdict, shelf: Shelf) -> None:
+    shelf.lay("base", "mamba", result(base))
+    shelf.lay("d", "mamba", result(other))
+    assert verdict(claims.DIMENSION) is expected
+
+
+@pytest.mark.parametrize(
+    ("larger", "expected"), [(0.3, HOLDS), (0.1, INCONCLUSIVE), (0.02, REFUTED)]
+)
+def test_the_support(larger: float, expected: Verdict, shelf: Shelf) -> None:
+    shelf.lay("base", "mamba", result(0.1))
+    shelf.lay("r", "mamba", result(larger))
+    assert verdict(claims.SUPPORT) is expected
+
+
+def test_kernel_ridge_loses_below_the_cubics_and_wins_above(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a coarser grid of widths and ridges, to save time."""
+    monkeypatch.setattr(icl_curves, "kernel_grid", lambda p: [(8.0 * p, 1e-6), (2.0 * p, 0.1)])
+    shelf.lay("base", "mamba", result(0.15))
+    assert verdict(claims.KERNEL) is HOLDS
+    assert verdict(claims.LATE) is REFUTED
+
+
+@pytest.mark.parametrize("claim", [claims.BEYOND, claims.WITHIN], ids=lambda c: c.id)
+def test_a_short_pretraining_context(claim: Claim, shelf: Shelf) -> None:
+    mamba, gpt2 = result(0.1), result(0.3)
+    gpt2["errors"][:, :8] = mamba["errors"][:, :8] / 4  # better where it was trained
+    shelf.lay("N_pt", "mamba", mamba)
+    shelf.lay("N_pt", "gpt2", gpt2)
+    assert verdict(claim) is (HOLDS if claim is claims.BEYOND else REFUTED)
+
+
+@pytest.mark.parametrize(
+    ("T", "first", "gate"),
+    [(falling, HOLDS, REFUTED), (gated, HOLDS, HOLDS), (lambda y: y, REFUTED, REFUTED)],
+)
+def test_the_transformation(T: Transformation, first: Verdict, gate: Verdict, shelf: Shelf) -> None:
+    shelf.lay("base", "mamba", result(0.1, T))
+    assert verdict(claims.TRANSFORMATION) is first
+    assert verdict(claims.GATE) is gate
+
+
+# -- the parts ----------------------------------------------------------------------------------
+
+
+def test_coefficients_are_linear_and_covered() -> None:
+    task, values = TINY.base.task, label_values(25)
+    P = projections(task, values)
+    T = gated(values)
+    exact = hermite_raw(task, lambda y: np.interp(y, values, T), 4)
+    assert np.allclose(T @ P, exact, atol=1e-12)
+    found = Stored(TINY.base, [result(0.1, gated)])
+    size = np.sqrt((exact**2).sum())
+    for weights in ({1: 1.0}, {1: 1.0, 3: -0.1}, {0: 0.5, 2: 1.0, 4: -1.0}):
+        interval = combination(found, weights)
+        value = sum(w * exact[k] for k, w in weights.items()) / size
+        assert interval.lower < value < interval.upper  # the pilot's size is off by a few percent
+        assert interval.width < 0.5
+
+
+def test_levels() -> None:
+    task = Task(d=2, r=2)
+    y = task.sample(200_000, 1, rng=0).y[:, 0]
+    exact = trivial_level(Configuration(task=task))
+    assert abs(np.minimum(y**2, 4).mean() - exact) < 6 * np.minimum(y**2, 4).std() / y.size**0.5
+    found = level(np.minimum(y[:20_000] ** 2, 4))
+    assert found.lower < exact < found.upper < found.lower + 0.1
+
+
+def test_the_best_transformation_is_the_conditional_mean() -> None:
+    """``E[z|y]`` by bins of random draws, and no other T has a larger share of degree 1."""
+    task = Task(d=2, r=2)
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(2_000_000)
+    y = (z**3 - 3 * z) / 6**0.5
+    conditional = score(task)
+    for low in (-3.0, -0.5, 0.2, 1.5):
+        inside = (y > low) & (y < low + 0.02)
+        spread = z[inside].std() / inside.sum() ** 0.5
+        assert abs(conditional(np.array([low + 0.01]))[0] - z[inside].mean()) < 5 * spread + 0.01
+    from theoryverify.simulate.icl_probe import hermite_profile
+
+    best = hermite_profile(task, conditional)[1]
+    for T in (falling, gated, lambda y: np.sign(y) * (np.abs(y) > 0.82)):
+        assert abs(hermite_profile(task, T)[1]) < best
+    with pytest.raises(ValueError, match="without noise"):
+        score(replace(task, noise="1/10"))
+
+
+def test_the_floor_of_kernel_ridge_with_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check itself takes half a minute: here with a coarser grid and a lower level."""
+    monkeypatch.setattr(kernel_claim, "TASKS", 1500)
+    monkeypatch.setattr(kernel_claim, "kernel_grid", lambda p: [(64.0, 1e-3), (16.0, 1e-3)])
+    (check,) = kernel_claim.FLOOR.checks
+    low = examine(kernel_claim.FLOOR, check, kernel_claim.Floor(64, 0.2), Context("full"))
+    assert low.verdict is HOLDS
+    high = examine(kernel_claim.FLOOR, check, kernel_claim.Floor(64, 3.0), Context("full"))
+    assert high.verdict is REFUTED
+    between = examine(kernel_claim.FLOOR, check, kernel_claim.Floor(64, 0.9), Context("full"))
+    assert between.verdict is INCONCLUSIVE
+    assert check.formula == kernel_claim.Floor(64, 0.35)
+
+
+def test_a_budget_says_what_was_trained(shelf: Shelf) -> None:
+    """A budget names what was trained."""
+    from theoryverify.papers.mamba.icl_stored import stored
+
+    shelf.lay("base", "mamba", result(0.1))
+    found: Any = stored("base", "mamba", seed=0, device="cpu")
+    assert found.budget == "mamba, d = 3, r = 2, N_pt = 16: 1 seeds of 3 steps of 64 tasks"

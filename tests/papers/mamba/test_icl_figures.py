@@ -1,0 +1,171 @@
+"""``mamba.icl_curves`` and ``mamba.training``: the tables, the pictures, and that trainings are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+pytest.importorskip("matplotlib")
+
+from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
+from theoryverify.figures import Plan, Table
+from theoryverify.papers.mamba import cells_icl, experiments_icl, experiments_training
+from theoryverify.papers.mamba.figures_icl_curves import ICL_CURVES, LOOKS
+from theoryverify.papers.mamba.figures_training import TRAINING
+from theoryverify.papers.mamba.icl_sizes import CHANGES, SIZES, Sizes
+from theoryverify.simulate.icl_config import Model
+
+_QUICK = SIZES["quick"]
+TINY = Sizes(
+    replace(
+        _QUICK.base, model=Model("mamba", width=8, layers=1, states=4), steps=4, batch=4,
+        context=12, test_context=18, test_tasks=40, observe_every=2,
+    ),
+    d=3, r=2, context=8, seeds=2, probes=12, kernel_tasks=25,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def curves() -> Mapping[str, Table]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiments_icl, "CLASSICAL", (3, 40))
+        patch.setattr(experiments_icl, "KERNEL_SIZES", [8, 16, 32])
+        return experiments_icl.icl_tables(Plan(), TINY)
+
+
+@pytest.fixture(scope="module")
+def training() -> Mapping[str, Table]:
+    return experiments_training.training_tables(Plan(), TINY)
+
+
+# -- curves -------------------------------------------------------------------------------------
+
+
+def test_every_method_meets_every_change(curves: Mapping[str, Table]) -> None:
+    table = curves["curves"]
+    methods = {"Mamba", "GPT-2", "kernel ridge", "kernel ridge, oracle", "one-layer theory"}
+    assert set(table.distinct("change")) == set(CHANGES)
+    for change, d, r, N in (
+        ("base", 2, 1, 12),
+        ("d", 3, 1, 12),
+        ("r", 2, 2, 12),
+        ("N_pt", 2, 1, 8),
+    ):
+        rows = table.where(change=change)
+        assert (rows.distinct("d"), rows.distinct("r")) == ([d], [r])
+        assert rows.distinct("N_pt") == [N]
+        assert set(rows.distinct("method")) == methods | {"support and link known"}
+        for measure in ("mean", "clipped", "trimmed", "median"):
+            own = rows.where(measure=measure, method="Mamba")
+            sizes = own.numbers("examples")
+            assert sizes[0] == 1
+            assert sizes[-1] == 17  # beyond N_pt
+            assert N - 1 in sizes
+            assert (own.numbers("lower") <= own.numbers("error")).all()
+            assert (own.numbers("error") <= own.numbers("upper")).all()
+
+
+def test_measures_are_ordered(curves: Mapping[str, Table]) -> None:
+    by = {
+        m: curves["curves"].where(measure=m).numbers("error")
+        for m in ("mean", "clipped", "trimmed")
+    }
+    assert (by["clipped"] <= by["mean"] + 1e-12).all()
+    assert (by["trimmed"] <= by["mean"] + 1e-12).all()
+
+
+def test_who_knows_more_does_better(curves: Mapping[str, Table]) -> None:
+    rows = curves["curves"].where(change="base", measure="median", examples=17)
+    known = rows.where(method="support and link known").numbers("error")[0]
+    assert known < 1e-10
+    mean = curves["curves"].where(change="r", measure="mean")
+    tuned = mean.where(method="kernel ridge, oracle").numbers("error")
+    assert (tuned <= mean.where(method="kernel ridge").numbers("error") + 1e-12).all()
+
+
+def test_the_kernel_alone_at_another_r(curves: Mapping[str, Table]) -> None:
+    rows = curves["kernel"].where(measure="median", method="kernel ridge, oracle")
+    assert rows.distinct("r") == [3]
+    assert rows.column("examples") == [8, 16, 32]
+    assert rows.numbers("error")[-1] < rows.numbers("error")[0]
+
+
+def test_the_picture_of_curves(curves: Mapping[str, Table]) -> None:
+    canvas = canvas_of(ICL_CURVES, curves)
+    assert [axis.get_title(loc="left") for axis in canvas.axes] == [
+        "(a) $d=2$ (solid), 3 (dashed)",
+        "(b) $r=1$ (solid), 2 (dashed)",
+        r"(c) $N_{\mathrm{pt}}=12$ (solid), 8 (dashed)",
+    ]
+    assert {labels[0] for labels in axes_of(canvas)} == {"examples in context"}
+    assert all(axis.get_ylim() == (0, 1.3) for axis in canvas.axes)
+    (legend,) = canvas.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(LOOKS)
+    assert canvas.get_suptitle() == "preset quick: 4 steps of 4 tasks, 2 seeds"
+    assert_tidy(canvas)
+    assert_captioned(ICL_CURVES, curves)
+
+
+# -- training -----------------------------------------------------------------------------------
+
+
+def test_tables_of_training(training: Mapping[str, Table]) -> None:
+    steps = training["training"].where(model="Mamba", measure="median").column("step")
+    assert steps == [0, 2, 4]
+    opening = training["opening"]
+    for name in ("Mamba", "GPT-2"):
+        rows = opening.where(model=name, layer=1)
+        assert rows.numbers("opening").mean() == pytest.approx(1)
+        assert (rows.numbers("lower") <= rows.numbers("upper")).all()
+    profile = training["profile"]
+    assert profile.where(transformation="y").numbers("coefficient") == pytest.approx(
+        [0, 0, 0, 1, 0], abs=1e-9
+    )
+    best = profile.where(transformation="E[z|y]", k=1).numbers("coefficient")[0]
+    assert np.abs(profile.where(k=1).numbers("coefficient")).max() == pytest.approx(best)
+    assert training["alignment"].where(model="Mamba").distinct("layer") == [0, 1]
+    fits = training["fits"].where(model="Mamba", layer=1)
+    assert fits.column("gate") == ["σ(y/ρ+b)", "σ(|y|/ρ+b)"]
+
+
+def test_the_picture_of_training(training: Mapping[str, Table]) -> None:
+    canvas = canvas_of(TRAINING, training)
+    assert [axis.get_xlabel() for axis in canvas.axes] == [
+        "step", "label $y$ in a token", "degree $k$", "examples in context",
+    ]  # fmt: skip
+    assert_tidy(canvas, labels_beside=True)
+    assert_captioned(TRAINING, training)
+
+
+# -- what is kept -------------------------------------------------------------------------------
+
+
+def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond ``quick`` a run is stored, with checkpoints beside, and not trained again."""
+    plan = Plan("laptop", store=str(tmp_path))
+    first = experiments_icl.trainings(plan, TINY, ("base",))
+    folders = list((tmp_path / "training").iterdir())
+    assert len(folders) == 4  # two models, two seeds
+    assert all((folder / "step-000000004").is_dir() for folder in folders)
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(cells_icl, "trained", never)
+    again = experiments_icl.trainings(plan, TINY, ("base",))
+    for key, runs in first.items():
+        for one, two in zip(runs, again[key], strict=True):
+            assert np.array_equal(one["errors"], two["errors"])
+
+
+def test_seeds_differ_and_the_plan_moves_them() -> None:
+    runs = experiments_icl.trainings(Plan(), TINY, ("base",))["base", "mamba"]
+    assert not np.array_equal(runs[0]["errors"], runs[1]["errors"])
+    moved = experiments_icl.trainings(Plan(seed=1), TINY, ("base",))["base", "mamba"]
+    assert np.array_equal(moved[0]["errors"], runs[1]["errors"])
