@@ -170,7 +170,7 @@ OPTIMUM = Claim(
     "Figure 3 and (6.1), for the optimum at a finite context (ours)",
     r"T=8,\ d=10,\ Z\sim U[2,5]:\ \text{the least excess has } \tfrac1T\sum_t\alpha_t<0,\ "
     r"|1-P_T(1)|>\tfrac12\ \text{ for } L=2^{10},2^{14};\quad L=\infty:\ 0.31074,\ 0.0467",
-    title="at finite L the best untied stack does not whiten; its mean trace is negative",
+    title="at L = 2^10, 2^14 the best eight untied layers do not whiten; their mean trace is negative",
     depends_on=("lca.untied.context",),
     note="Only the order L → ∞ first, then training, whitens. Across m the error of (α*, -α*) is "
     "(5/7)⁸ = 0.068. The least excess at L = 1024 is 0.001249, at (α*, -α*) it is 0.002641.",
@@ -303,7 +303,7 @@ STAYS = Claim(
     "Figure 3, left: from the paper's start (our sizes)",
     r"\text{flow from }(\alpha^*,-\alpha^*),\ t=10,\ T=4:\quad "
     r"\max_t|\alpha_t-\alpha^*|,\ \max_t|\beta_t+\alpha^*|\le0.05",
-    title="untied layers that start at (α*, -α*) are still there when training stops",
+    title="four untied layers that start at (α*, -α*) are still within 0.05 of it at t = 10",
     depends_on=("lca.untied.context",),
     note="Evidence for the traces in Figure 3, and no more: see lca.fig3.any-start, lca.fig3.end.",
 )
