@@ -554,12 +554,18 @@ def _one_dimension(s_top: sympy.Expr, cube: sympy.Expr, examination: Examination
         low = s_top.subs(at)
         left = eigenvalue**2 < low <= eigenvalue**2 * start
         examination.decide(
-            f"d = 1, σ = {start}: s is not left behind", bool(not left), f"s_0 up to {low}"
+            f"d = 1, σ = {start}: s is not left behind",
+            bool(not left),
+            f"s_0 up to {low}",
+            by=at_most(low, eigenvalue**2) if low <= eigenvalue**2 else None,
         )
         low = cube.subs(at | {_s0: min(low, eigenvalue**2)})
         left = 1 < low <= start**3
         examination.decide(
-            f"d = 1, σ = {start}: u is not left behind", bool(not left), f"u_0³ up to {low}"
+            f"d = 1, σ = {start}: u is not left behind",
+            bool(not left),
+            f"u_0³ up to {low}",
+            by=at_most(low, 1) if low <= 1 else None,
         )
 
 
