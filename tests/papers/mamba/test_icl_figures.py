@@ -164,6 +164,23 @@ def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.Monk
             assert np.array_equal(one["errors"], two["errors"])
 
 
+@pytest.mark.parametrize("preset", SIZES)
+def test_every_run_of_every_preset_can_be_made(preset: str) -> None:
+    sizes = SIZES[preset]
+    runs = sizes.runs()
+    assert len(runs) == 2 * len(CHANGES) * sizes.seeds
+    assert len({str(run) for *_, run in runs}) == len(runs)
+    for change, kind, _, run in runs:
+        assert run.model.kind == kind
+        assert (run.task.d, run.task.r, run.context) == (
+            sizes.d if change == "d" else sizes.base.task.d,
+            sizes.r if change == "r" else sizes.base.task.r,
+            sizes.context if change == "N_pt" else sizes.base.context,
+        )
+    with pytest.raises(ValueError, match="'N'"):
+        sizes.run("N", "mamba", 0)
+
+
 def test_seeds_differ_and_the_plan_moves_them() -> None:
     runs = experiments_icl.trainings(Plan(), TINY, ("base",))["base", "mamba"]
     assert not np.array_equal(runs[0]["errors"], runs[1]["errors"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from theoryverify.errors import InputError
 from theoryverify.simulate.icl_config import (
     KINDS,
     LAPTOP,
@@ -14,7 +15,7 @@ from theoryverify.simulate.icl_config import (
     Model,
     with_model,
 )
-from theoryverify.simulate.in_context import Curriculum, Task
+from theoryverify.simulate.in_context import Task
 
 NAMES = {"mamba": "Mamba", "gpt2": "GPT-2"}
 CHANGES = ("base", "d", "r", "N_pt")
@@ -49,14 +50,21 @@ class Sizes:
 
     def run(self, change: str, kind: str, seed: int) -> Configuration:
         """One configuration; those of GPT-2 have its own layers and rate."""
-        base = self.base
-        changed = {
-            "base": base,
-            "d": replace(base, task=replace(base.task, d=self.d)),
-            "r": replace(base, task=replace(base.task, r=self.r)),
-            "N_pt": replace(base, context=self.context, curriculum=None),
-        }[change]
-        return replace(with_model(changed, kind), seed=base.seed + seed)
+        changed = self.base
+        if change == "d":
+            changed = replace(changed, task=replace(changed.task, d=self.d))
+        elif change == "r":
+            plan = changed.curriculum
+            changed = replace(
+                changed,
+                task=replace(changed.task, r=self.r),
+                curriculum=plan and replace(plan, d=max(plan.d, self.r)),
+            )
+        elif change == "N_pt":
+            changed = replace(changed, context=self.context, curriculum=None)
+        elif change != "base":
+            raise InputError(f"change {change!r} is unknown; choose {', '.join(CHANGES)}")
+        return replace(with_model(changed, kind), seed=self.base.seed + seed)
 
     def runs(self, changes: Sequence[str] = CHANGES) -> list[tuple[str, str, int, Configuration]]:
         """(change, model, seed, configuration) of each training."""
@@ -80,13 +88,11 @@ _TINY = replace(
     test_context=32,
     test_tasks=600,
 )
-_LAPTOP = replace(LAPTOP, task=Task(d=4, r=2), test_tasks=20_000)
-
 SIZES = {
     "quick": Sizes(_TINY, d=4, r=2, context=8, seeds=1, probes=128, kernel_tasks=300),
-    "laptop": Sizes(_LAPTOP, d=8, r=3, context=16, seeds=2, probes=8000, kernel_tasks=1000),
+    "laptop": Sizes(LAPTOP, d=8, r=3, context=16, seeds=2, probes=8000, kernel_tasks=1000),
     "paper": Sizes(
-        replace(PAPER, curriculum=Curriculum(d=8, context=16, every=2000)),
+        PAPER,
         d=16,
         r=16,
         context=16,
