@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -171,7 +172,8 @@ class Field:
         return Rat({1 << (_SHIFT * self.atom(key)): 1})
 
     def p_mul(self, left: Poly, right: Poly) -> Poly:
-        self.work += len(left) * len(right)
+        bits = sum(max((abs(c).bit_length() for c in p.values()), default=0) for p in (left, right))
+        self.work += len(left) * len(right) * (1 + bits // 256)
         if self.work > self.patience:
             raise Unverified("more work than this checker does for one step")
         if p_degree(left) + p_degree(right) > _MAX_DEGREE:
@@ -299,6 +301,8 @@ class Field:
             return self.gaussian(rest, at)
         if kind == "E":
             return self.expectation(rest, at)
+        if kind == "X":
+            return self.chi_square(rest, at)
         if kind == "o":
             if at:
                 raise Unverified("an argument within an expression that is not opened")
@@ -617,26 +621,39 @@ class Field:
         return Rat({0: 1}, value.q, den), {k - shift: Rat(p) for k, p in found.items()}
 
     def averaged(
-        self, rest: list[Any], at: dict[str, Rat] | None, moment: Callable[[int], Fraction]
+        self, rest: list[Any], at: dict[str, Rat] | None, moment: Callable[[int], Rat]
     ) -> Rat:
         scale, found = self.powers_of(rest, at)
         total = Rat({})
         for power, coefficient in found.items():
-            value = moment(power)
-            weight = Rat({0: value.numerator} if value else {}, value.denominator)
-            total = self.add(total, self.mul(weight, coefficient))
+            total = self.add(total, self.mul(moment(power), coefficient))
         return self.mul(total, scale)
 
     def gaussian(self, rest: list[Any], at: dict[str, Rat] | None) -> Rat:
         """The mean over a standard normal variable."""
         require(len(rest) == 2, "a Gaussian mean has a variable and an integrand")
 
-        def moment(order: int) -> Fraction:
+        def moment(order: int) -> Rat:
             if order < 0:
                 raise Unverified("a Gaussian mean of a pole")
-            return Fraction(0 if order % 2 else math.prod(range(1, order, 2)))
+            return constant(0 if order % 2 else math.prod(range(1, order, 2)))
 
         return self.averaged(rest, at, moment)
+
+    def chi_square(self, rest: list[Any], at: dict[str, Rat] | None) -> Rat:
+        """The mean over ``s = chi-square_L / L``: ``E s^k = prod_(i<k) (L+2i)/L``."""
+        require(len(rest) == 3, "a mean has a number, a variable and an integrand")
+        degrees = whole_number(rest[0])
+        require(degrees > 0, "degrees of freedom")
+
+        def moment(order: int) -> Rat:
+            if order < 0:
+                raise Unverified("the mean of a pole")
+            return constant(
+                Fraction(math.prod(degrees + 2 * i for i in range(order)), degrees**order)
+            )
+
+        return self.averaged(rest[1:], at, moment)
 
     def expectation(self, rest: list[Any], at: dict[str, Rat] | None) -> Rat:
         require(len(rest) == 3, "an expectation has a law, a variable and an integrand")
@@ -650,7 +667,7 @@ class Field:
                 mass = Rat({0: weight.numerator}, weight.denominator)
                 total = self.add(total, self.mul(mass, term))
             return total
-        return self.averaged(rest[1:], at, law.moment)
+        return self.averaged(rest[1:], at, lambda order: law.exact_moment(self, order))
 
 
 def constant(value: Fraction | int) -> Rat:
@@ -961,7 +978,18 @@ class Taylor:
         return total
 
     def mul(self, x: Series, y: Series) -> Series:
-        return [self._dot(x[: k + 1], y[k::-1]) for k in range(self.order + 1)]
+        r = self.reals
+        places = [[i for i, c in enumerate(s) if c.low or c.high] for s in (x, y)]
+        if len(places[1]) < len(places[0]):
+            x, y, places = y, x, places[::-1]
+        if len(places[0]) > 3:
+            return [self._dot(x[: k + 1], y[k::-1]) for k in range(self.order + 1)]
+        result = [Between(0, 0)] * (self.order + 1)
+        for i in places[0]:  # a factor such as Z - 1 has two terms
+            for k in places[1]:
+                if i + k <= self.order:
+                    result[i + k] = r.add(result[i + k], r.mul(x[i], y[k]))
+        return result
 
     def inverse(self, x: Series) -> Series:
         r = self.reals
@@ -1056,6 +1084,18 @@ class Evaluator:
     def __init__(self, reals: Reals, given: dict[str, Between] | None = None) -> None:
         self.reals, self.given = reals, given or {}
 
+    def _integrated(self, rest: list[Any]) -> Between:
+        return Law.read(rest[0]).mean(self, text(rest[1], "a variable"), rest[2])
+
+    def _closed(self, rest: list[Any]) -> Between | None:
+        """By moments, where they are rational and the integrand is a short polynomial."""
+        exact = Field({})
+        exact.patience = MAX_WORK // 100
+        try:
+            return self.exact_value(exact, exact.rat(["E", *rest]))
+        except (Unverified, Rejected):  # a given symbol is not known there
+            return None
+
     def kept(self, name: str, make: Callable[[], Between]) -> Between:
         """A number that depends on its name and the bits alone, computed once."""
         key = name, self.reals.bits
@@ -1100,7 +1140,7 @@ class Evaluator:
             if rest[0] == "exp":
                 return on.exp(inner)
             return on.log(inner) if rest[0] == "log" else on.real_power(inner, Fraction(1, 2))
-        if kind == "G":
+        if kind in ("G", "X"):
             exact = Field({})
             return on.constant(self.exact_value(exact, exact.rat(tree)))
         raise Unverified(f"no numerical form of {str(kind)[:40]!r}")
@@ -1113,6 +1153,8 @@ class Evaluator:
             key = on.keys[place]
             if key == ("pi",):
                 return r.pi()
+            if key[:2] == ("f", "log") and key[2][0] == "n" and key[2][1] > 0:
+                return r.log(r.of(key[2][1]))
             if key[0] == "r" and key[1][0] == "n" and key[1][1] > 0:
                 inner = Taylor(r, 0)
                 return inner.real_power([r.of(key[1][1])], Fraction(1, key[2]))[0]
@@ -1143,13 +1185,15 @@ class Evaluator:
 
     def _mean(self, rest: list[Any]) -> Between:
         require(len(rest) == 3, "an expectation has a law, a variable and an integrand")
+        if within_tree(rest[2], "X"):
+            exact = Field({})  # a product of laws has no quadrature here
+            return self.exact_value(exact, exact.rat(["E", *rest]))
         used = {name: ends for name, ends in self.given.items() if occurs(rest[2], name)}
         key = json.dumps(rest) + repr(used), self.reals.bits
         if key not in _MEANS:
-            law, name, tree = Law.read(rest[0]), text(rest[1], "a variable"), rest[2]
             if len(_MEANS) >= 512:
                 _MEANS.clear()
-            _MEANS[key] = law.mean(self, name, tree)
+            _MEANS[key] = self._closed(rest) or self._integrated(rest)
         return _MEANS[key]
 
 
@@ -1220,6 +1264,27 @@ class Law:
         found = [(part, weight) for weight, part in self.parts if isinstance(part, Fraction)]
         return found if len(found) == len(self.parts) else None
 
+    def exact_moment(self, on: Field, order: int) -> Rat:
+        """``E Z^order``; with a logarithm where a uniform density meets ``1/Z``."""
+        if order != -1:
+            return constant(self.moment(order))
+        total = Rat({})
+        for weight, part in self.parts:
+            if isinstance(part, Fraction):
+                require(part != 0, "a pole at an atom")
+                term = constant(1 / part)
+            else:
+                piece = part[0]
+                flat = len(part) == 1 and piece.p == piece.q == 0 and piece.h == "1"
+                if not flat or piece.l <= 0:
+                    raise Unverified("the mean of 1/Z in closed form")
+                logs = [on.logarithm(constant(end)) for end in (piece.r, piece.l)]
+                term = on.mul(
+                    on.add(logs[0], on.negative(logs[1])), constant(1 / (piece.r - piece.l))
+                )
+            total = on.add(total, on.mul(constant(weight), term))
+        return total
+
     def moment(self, order: int) -> Fraction:
         """``E Z^order`` exactly, where atoms and polynomial densities allow it."""
         total = Fraction(0)
@@ -1281,7 +1346,7 @@ class Law:
                 value = on.series(tree, Taylor(r, 0), {name: [r.of(part)]})[0]
             else:
                 top = self._integral(part, on, name, tree)
-                mass = on.kept(repr(part), lambda part=part: self._integral(part, on, "Z", "1"))
+                mass = on.kept(repr(part), partial(self._integral, part, on, "Z", "1"))
                 value = r.div(top, mass)
             total = r.add(total, r.mul(r.of(weight), value))
         return total
@@ -1453,9 +1518,8 @@ def remainder(left: list[int], right: list[int]) -> list[int]:
         for index, c in enumerate(right):
             left[index + shift] -= top * c
         strip(left)
-        if not left:
-            break
-        left = primitive_list(left)
+        if len(left) > len(right):  # a long division: keep its numbers short on the way
+            left = primitive_list(left)
     return left
 
 
@@ -1755,6 +1819,13 @@ def occurs(tree: Tree, name: str) -> bool:
     if not isinstance(tree, list):
         return False
     return tree[:2] == ["s", name] or any(occurs(part, name) for part in tree)
+
+
+def within_tree(tree: Tree, kind: str) -> bool:
+    """Whether a node of this kind stands in a tree."""
+    return isinstance(tree, list) and (
+        tree[:1] == [kind] or any(within_tree(part, kind) for part in tree)
+    )
 
 
 def denominators(tree: Tree) -> Iterator[Tree]:

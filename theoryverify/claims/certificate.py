@@ -19,7 +19,7 @@ import sympy
 
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.ladder import CERTIFIED, HOLDS, PROVED, Evidence, Step
-from theoryverify.claims.statements import Evaluated, Mean, Statement, Value, expression_of
+from theoryverify.claims.statements import Evaluated, Mean, Statement, Traced, Value, expression_of
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.densities import Density
@@ -64,6 +64,8 @@ class Trees:
     def tree(self, value: Any) -> Tree:
         if isinstance(value, Mean):
             return self.mean(value)
+        if isinstance(value, Traced):
+            return value.tree
         if isinstance(value, Evaluated):
             return self.placed(value)
         if isinstance(value, Value):
@@ -141,6 +143,8 @@ class Trees:
                 self.symbols.setdefault(name, kinds)
         if value.law is None:
             return ["G", value.variable, integrand]
+        if isinstance(value.law, int):
+            return ["X", str(value.law), value.variable, integrand]
         return ["E", law_tree(value.law), value.variable, integrand]
 
     def factors(self) -> list[Tree]:

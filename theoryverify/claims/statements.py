@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 
@@ -50,8 +52,8 @@ class Value:
     point: Any
 
 
-def mean(law: Any, integrand: Any) -> Any:
-    """``E[f(Z)]`` as a SymPy number that other expressions may hold; ``f`` an expression in Z."""
+@lru_cache(maxsize=1)
+def _expectation() -> Any:
     import sympy
 
     class Expectation(sympy.Dummy):  # type: ignore[misc]
@@ -59,7 +61,12 @@ def mean(law: Any, integrand: Any) -> Any:
 
         __slots__ = ("meaning",)
 
-    symbol = Expectation("E", real=True)
+    return Expectation
+
+
+def mean(law: Any, integrand: Any) -> Any:
+    """``E[f(Z)]`` as a SymPy number that other expressions may hold; ``f`` an expression in Z."""
+    symbol = _expectation()("E", real=True)
     symbol.meaning = Mean(integrand, law)
     return symbol
 
@@ -69,6 +76,52 @@ def gaussian(integrand: Any, variable: str = "z") -> Any:
     symbol = mean(None, integrand)
     symbol.meaning = Mean(integrand, None, variable)
     return symbol
+
+
+def chi_mean(context: int, integrand: Any, variable: str = "s") -> Any:
+    """``E f(s)`` for ``s = χ²_L/L``, ``f`` a polynomial in the variable."""
+    symbol = mean(context, integrand)
+    symbol.meaning = Mean(integrand, context, variable)
+    return symbol
+
+
+class Traced:
+    """A number that remembers how it was made by ``+ - * /``, for a certificate to retrace."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    @classmethod
+    def of(cls, value: Any) -> Traced:
+        return value if isinstance(value, Traced) else cls(str(Fraction(value)))
+
+    def _joined(self, kind: str, first: Any, second: Any) -> Traced:
+        left, right = Traced.of(first).tree, Traced.of(second).tree
+        # A long sum stays flat: nesting is bounded where certificates are read.
+        if isinstance(left, list) and left[0] == kind:
+            return Traced([*left, right])
+        return Traced([kind, left, right])
+
+    def __add__(self, other: Any) -> Traced:
+        return self._joined("+", self, other)
+
+    def __radd__(self, other: Any) -> Traced:
+        return self._joined("+", other, self)
+
+    def __mul__(self, other: Any) -> Traced:
+        return self._joined("*", self, other)
+
+    def __rmul__(self, other: Any) -> Traced:
+        return self._joined("*", other, self)
+
+    def __sub__(self, other: Any) -> Traced:
+        return self._joined("+", self, Traced(["*", "-1", Traced.of(other).tree]))
+
+    def __rsub__(self, other: Any) -> Traced:
+        return self._joined("+", Traced(["*", "-1", self.tree]), other)
+
+    def __pow__(self, exponent: int) -> Traced:
+        return Traced(["^", self.tree, str(exponent)])
 
 
 def gaussian_over(integrand: Any, symbols: Iterable[Any]) -> Any:

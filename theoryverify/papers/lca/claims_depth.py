@@ -38,6 +38,7 @@ from theoryverify.papers.lca.laws import (
 from theoryverify.papers.lca.limit import limit_bracket
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.placed import LAW, LAW_DEPTH, LIMIT, MOMENTS_DEPTH, TWO_ATOMS
+from theoryverify.papers.lca.stated import alpha_root, around, exactly
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
 
 _W = (Z - 1) / Z
@@ -600,7 +601,14 @@ def excess_at_minimum(
         with precision(128):
             stated = compiled(ratio, BALL)({"a": ball(case.lower), "b": ball(case.upper)}, False)
             bound = Enclosure.of(case.expect(theory.signal_share()) * abs(stated) ** (2 * depth))
-        examination.less(f"R_T(α*_T) < E[W] r^{{2T}}, T = {depth}", loss, bound)
+        share, place = theory.signal_share(), {a: exactly(case.lower), b: exactly(case.upper)}
+        number = mean(case, share * (1 - exactly(best.lower) * Z) ** (2 * depth))
+        examination.less(
+            f"R_T(α*_T) < E[W] r^{{2T}}, T = {depth}",
+            loss,
+            bound,
+            by=less(number, mean(case, share) * ratio.subs(place) ** (2 * depth)),
+        )
     if context.parameters:  # how fast R_T^{1/2T} tends to r depends on the law
         return examination.evidence(f"T in {depths}")
     # Sharp to first order in the exponent: R_T^{1/2T} -> r.
@@ -610,6 +618,13 @@ def excess_at_minimum(
         "R_T^{1/2T}/r is within 1% of 1 at T = 1000",
         _between(root, Enclosure.of(ball("0.99").union(ball("1.01")))),
         f"{root}",
+        by=[
+            *alpha_root(case, depth, around(best, 8)),
+            within(
+                number ** sympy.Rational(1, 2 * depth) / ratio.subs(place),
+                (Fraction(99, 100), Fraction(101, 100)),
+            ),
+        ],
     )
     return examination.evidence(f"T in {depths}")
 
@@ -656,6 +671,7 @@ def first_order_balance(expansion: sympy.Expr, examination: Examination) -> Evid
     examination.lemma(
         "E = (1-α*-r)/(1-α*+r) = (a-1)/(b-1)",
         sympy.cancel((1 - _LIMIT - r) / (1 - _LIMIT + r) - (a - 1) / (b - 1)) == 0,
+        by=same((1 - _LIMIT - r) / (1 - _LIMIT + r), (a - 1) / (b - 1)),
     )
     slope = sympy.diff((alpha * b - 1) / (1 - alpha * a), alpha).subs(alpha, _LIMIT)
     # E = e^{2ρ₁} and ρ₁ = (dρ/dα) c₁, where c₁ = lim T(α*_T - α*).
@@ -680,20 +696,38 @@ def first_order_balance(expansion: sympy.Expr, examination: Examination) -> Evid
 )
 def bounded_error(expansion: sympy.Expr, case: Law, examination: Examination) -> Evidence:
     """At T and 100T the error times T² differs by less than the error of the error, 5%."""
-    scaled = []
+    scaled, roots_ = [], []
     depths = (10**4, 10**6)
     for depth in depths:
         found = alpha_star(case, depth, 40).enclosure
         with precision(220):
             values = {"a": ball(case.lower), "b": ball(case.upper), "T": ball(depth)}
+            roots_.append(found)
             error = found.ball() - compiled(expansion, BALL)(values, False)
             scaled.append(error * depth**2)
     with precision(220):
         ratio = Enclosure.of(scaled[1] / scaled[0])
+    errors = [
+        (sympy.Symbol(f"a_{i}") - expansion.subs(T, depth)) * depth**2
+        for i, depth in enumerate(depths)
+    ]
     examination.decide(
         "T²(α*_T - expansion) agrees at T = 10⁴ and 10⁶ within 5%",
         _between(ratio, Enclosure.of(ball("0.95").union(ball("1.05")))),
         f"ratio {ratio}",
+        by=lambda: [
+            *(
+                part
+                for T_, f in zip(depths, roots_, strict=True)
+                for part in alpha_root(case, T_, f)
+            ),
+            within(
+                Evaluated(errors[1] / errors[0], {a: case.lower, b: case.upper}),
+                (Fraction(95, 100), Fraction(105, 100)),
+                a_0=roots_[0],
+                a_1=roots_[1],
+            ),
+        ],
     )
     return examination.evidence(f"T in {depths}")
 

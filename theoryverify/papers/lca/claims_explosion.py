@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,18 @@ import sympy
 from flint import arb, fmpq_poly
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Examination
-from theoryverify.claims.statements import Value, at_most, less, nonnegative, roots, same
+from theoryverify.claims.statements import Statement as Formal
+from theoryverify.claims.statements import (
+    Value,
+    at_most,
+    chi_mean,
+    less,
+    mean,
+    nonnegative,
+    roots,
+    same,
+    within,
+)
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import TwoPoint
@@ -30,6 +41,7 @@ from theoryverify.papers.lca.finite_scalar import (
 )
 from theoryverify.papers.lca.laws import UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
+from theoryverify.papers.lca.stated import exactly
 
 _ALPHA = Fraction(2, 7)  # α* of uniform(2,5)
 
@@ -227,6 +239,10 @@ def values(table: dict[tuple[int, int], Fraction], examination: Examination) -> 
             f"bias at T = {depth}, L = {context}",
             True if found.within(allowed) else (None if found.overlaps(allowed) else False),
             f"{found}",
+            by=within(
+                _formal_bias(_ALPHA, depth, context),
+                (stated * (1 - Fraction(1, 10**20)), stated * (1 + Fraction(1, 10**20))),
+            ),
         )
     return examination.evidence("to 20 digits")
 
@@ -261,7 +277,16 @@ def relative_deviation(table: dict[int, Fraction], examination: Examination) -> 
                 .union(ball(stated * Fraction(1001, 1000)))
                 .union(ball(stated * Fraction(999, 1000)))
             )
-        examination.decide(f"T = {depth}", value.within(allowed), f"{value}")
+        first, second = (_formal_bias(_ALPHA, depth, 200, order) for order in (1, 2))
+        examination.decide(
+            f"T = {depth}",
+            value.within(allowed),
+            f"{value}",
+            by=within(
+                sympy.sqrt(second / first**2 - 1),
+                (stated * Fraction(999, 1000), stated * Fraction(1001, 1000)),
+            ),
+        )
     return examination.evidence("to three digits, exact moments of degree 4T")
 
 
@@ -289,16 +314,30 @@ _CONTEXTS = (50, 100, 200)
 def both_orders(depth_at: Callable[[int], int], examination: Examination) -> Evidence:
     """At T = 0.4 L the excess risk grows beyond 10⁶ with L, while ℓ_T at L = ∞ vanishes."""
     before = Enclosure.exactly(10**6)
+    earlier: sympy.Expr = sympy.Integer(10**6)
     for context in _CONTEXTS:
         depth = depth_at(context)
         bias, noise = scalar_mean(UNIFORM, context=context, depth=depth, alpha=_ALPHA, digits=15)
         with precision(128):
             found = Enclosure.of(bias.ball() + noise.ball())
-        examination.less(f"L = {context}, T = {depth}: beyond the one before", before, found)
+        formal = _formal_bias(_ALPHA, depth, context) + _formal_noise(_ALPHA, depth, context)
+        examination.less(
+            f"L = {context}, T = {depth}: beyond the one before",
+            before,
+            found,
+            by=less(earlier, formal),
+        )
+        earlier = formal
         limit = excess_loss(UNIFORM, _ALPHA, depth=depth, digits=15).excess
         with precision(64):
             small = Enclosure.of(ball(Fraction(9, 49)) ** depth)  # r^{2T}
-        examination.less(f"L = ∞, T = {depth}: below r^{{2T}}", limit, small)
+        residual = (1 - exactly(_ALPHA) * Z) ** (2 * depth)
+        examination.less(
+            f"L = ∞, T = {depth}: below r^{{2T}}",
+            limit,
+            small,
+            by=less(mean(UNIFORM, (Z - 1) / Z * residual), Fraction(9, 49) ** depth),
+        )
         before = found
     return examination.evidence(f"L in {_CONTEXTS}, T = 2L/5")
 
@@ -347,8 +386,40 @@ def growth(factor: Fraction, case: tuple[str, int], examination: Examination) ->
                 f"{float(side):g} of the threshold, L = {context}",
                 None if grows is None else grows is expected,
                 f"{before} then {after}",
+                by=partial(
+                    _grows,
+                    g,
+                    [round(side * rate * n) * order for n in (context // 2, context)],
+                    context,
+                    expected,
+                ),
             )
     return examination.evidence(f"exponent {2 * order}T, L in {lengths}")
+
+
+def _grows(gain: Fraction, depths: list[int], context: int, grows: bool) -> Formal:
+    """The moment at L and that at L/2, in order of size."""
+    s = sympy.Symbol("s", positive=True)
+    first, second = (
+        chi_mean(n, (1 - exactly(gain) * s) ** (2 * depth))
+        for n, depth in zip((context // 2, context), depths, strict=True)
+    )
+    return less(first, second) if grows else less(second, first)
+
+
+def _formal_bias(step: Fraction, depth: int, context: int, order: int = 1) -> sympy.Expr:
+    """``E[(W A²)^order]`` with ``A = (1-αZs)^T``."""
+    s = sympy.Symbol("s", positive=True)
+    inner = chi_mean(context, (1 - exactly(step) * Z * s) ** (2 * depth * order))
+    return mean(UNIFORM, ((Z - 1) / Z) ** order * inner)
+
+
+def _formal_noise(step: Fraction, depth: int, context: int) -> sympy.Expr:
+    """``E[tP²]/L`` with ``tP = 1 - (1-αt)^T``, ``t = Zs``."""
+    s = sympy.Symbol("s", positive=True)
+    t = Z * s
+    inner = chi_mean(context, (1 - (1 - exactly(step) * t) ** depth) ** 2 / t)
+    return mean(UNIFORM, inner) / context
 
 
 def _even_moment(gain: Fraction, context: int, depth: int) -> Enclosure:
@@ -445,8 +516,15 @@ def minima(table: dict[int, Fraction], examination: Examination) -> Evidence:
         here = _risk(stated, depth)
         for other in _ELSEWHERE if depth < 80 else (_ALPHA,):  # degree 160 is slow
             if abs(other - stated) > Fraction(1, 50):
+                formal = [
+                    _formal_bias(step, depth, 1000) + _formal_noise(step, depth, 1000)
+                    for step in (stated, other)
+                ]
                 examination.less(
-                    f"T = {depth}: below the risk at {other}", here, _risk(other, depth)
+                    f"T = {depth}: below the risk at {other}",
+                    here,
+                    _risk(other, depth),
+                    by=less(*formal),
                 )
     return examination.evidence(
         "d = 1, uniform(2,5), L = 1000; five digits; against seven other steps "

@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from theoryverify.claims import CERTIFIED, COMPUTED, INCONCLUSIVE, Claim, Evidence, Examination
+from theoryverify.claims.statements import less
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball
 from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.papers.lca import flow_two
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM
+from theoryverify.papers.lca.stated import exactly, profile_loss
 from theoryverify.papers.lca.two import beta_star, loss_over, profile
 
 _LAWS: tuple[Law, ...] = (UNIFORM, ATOMS, TwoPoint(2, 5, "1/3"), Ball(4, 5))
@@ -42,7 +44,15 @@ def start_below_ends(share: Fraction, case: Law, examination: Examination) -> Ev
         with precision(160 + 4 * depth):
             left = profile(case, -2 / case.upper, depth, 15).loss.ball()
             barrier = Enclosure.of(left.min(loss_over(case, ball(0), depth)) * ball(share))
-        examination.less(f"F_T(β₀) < barrier at T = {depth}", start, barrier)
+        here, *ends = (
+            profile_loss(case, depth, t) for t in (-1 / case.upper, -2 / case.upper, Fraction(0))
+        )
+        examination.less(
+            f"F_T(β₀) < barrier at T = {depth}",
+            start,
+            barrier,
+            by=[less(here, exactly(share) * end) for end in ends],
+        )
     return examination.evidence(f"β₀ = -1/Z̄, T in {depths}")
 
 

@@ -96,9 +96,26 @@ def literal_lsa(statement: Any, examination: Examination) -> Evidence:
     output = prompt + value * prompt * (prompt.T * key * prompt) / L
     right = statement(F, X, w, eps, x_q, L)[0, 0]
     examination.decide(
-        "LSA(E_F)[d+1, L+1]", bool(output[d, L] == right), f"{output[d, L]} and {right}"
+        "LSA(E_F)[d+1, L+1]",
+        bool(output[d, L] == right),
+        f"{output[d, L]} and {right}",
+        by=lambda: same(*_both_sides(statement, d, L)),
     )
     return examination.evidence(f"one exact rational prompt, d = {d}, L = {L}")
+
+
+def _both_sides(statement: Any, d: int, L: int) -> tuple[sympy.Expr, sympy.Expr]:
+    """The same with a letter for every entry."""
+    letters = iter(sympy.symbols(f"x:{2 * d * L + 2 * d + L}", real=True))
+    X, F = (sympy.Matrix(d, L, lambda i, j: next(letters)) for _ in range(2))
+    w, x_q = (sympy.Matrix(d, 1, lambda i, j: next(letters)) for _ in range(2))
+    eps = sympy.Matrix(L, 1, lambda i, j: next(letters))
+    y = X.T * w + eps
+    prompt = sympy.Matrix.vstack(F.row_join(x_q), y.T.row_join(sympy.zeros(1, 1)))
+    key = sympy.diag(sympy.eye(d), 0)
+    row = prompt[d, :]  # the last row of W^PV E_F
+    corner = prompt[d, L] + (row * prompt.T * key * prompt[:, L])[0, 0] / L
+    return corner, statement(F, X, w, eps, x_q, L)[0, 0]
 
 
 def _rationals(seed: int) -> Any:
@@ -336,7 +353,9 @@ def kernel_code(definition: sympy.Expr, examination: Examination) -> Evidence:
             "∂S/∂β",
             derivative == slope(environment, False),
             f"{derivative} at {environment}",
-            by=equals(Evaluated(sympy.diff(definition, beta).subs(T, 7), dict(environment)), derivative),
+            by=equals(
+                Evaluated(sympy.diff(definition, beta).subs(T, 7), dict(environment)), derivative
+            ),
         )
         environment["beta"] = -at_alpha
         if at_alpha:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import sympy
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Context, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, agree, at_most, less, within
+from theoryverify.claims.statements import Statement as Formal
+from theoryverify.claims.statements import mean as expectation
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Uniform
 from theoryverify.exact.evaluate import BALL, EXACT, compiled
@@ -17,6 +21,7 @@ from theoryverify.exact.laws import Discrete, Law, TwoPoint
 from theoryverify.papers.lca import rate_theory, theory
 from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, TWO_POINT, UNIFORM
+from theoryverify.papers.lca.pair_integral import defines_integral, in_open, pair_integral
 from theoryverify.papers.lca.placed import (
     LARGE_DEPTH,
     LAW_DEPTH,
@@ -28,6 +33,14 @@ from theoryverify.papers.lca.placed import (
     start_of,
 )
 from theoryverify.papers.lca.placed import depth_bound as known_bound
+from theoryverify.papers.lca.stated import (
+    alpha_root,
+    around,
+    beta_root,
+    exactly,
+    pair_mean,
+    profile_step,
+)
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta
 from theoryverify.papers.lca.two import beta_star, interior_sign, profile
 from theoryverify.papers.lca.window import MAX_DEPTH, derivative_within, exceeds, window_cover
@@ -112,9 +125,14 @@ def profile_enclosures(
             values["A"], values["B"] = case.expect(share * S**2), case.expect(share * S)
             stated = [Enclosure.of(compiled(part, BALL)(values, False)) for part in formula]
         name = f"β = {at_beta}, T = {depth}"
-        examination.equal(f"B/A at {name}", found.alpha, stated[0], digits)
-        examination.equal(f"F at {name}", found.loss, stated[1], digits)
-        examination.equal(f"α* at {name}", found.alpha, stated[2], digits)
+        e, m, q, A, B = (expectation(case, share * f) for f in (1, u, u**2, S**2, S))
+        moments = {_EW: e, _m: m / e, _Q: q / e, _A: A, _B: B, beta: exact}
+        numbers = [part.subs(moments) for part in formula]
+        for label, value, other, formal in zip(
+            ("B/A", "F", "α*"), (found.alpha, found.loss, found.alpha), stated, numbers, strict=True
+        ):
+            examination.equal(f"{label} at {name}", value, other, digits,
+                              by=agree(formal, value, other, digits))  # fmt: skip
     return examination.evidence(f"to {digits} digits at three points")
 
 
@@ -571,6 +589,7 @@ def one_stationary_point(
             f"T = {depth}: stationary points in (-2/Z̄, 0)",
             len(cover.cells) == stated,
             f"{len(cover.cells)}, by a cover of {cover.examined} cells",
+            by=partial(_stationary_points, law, depth, stated),
         )
         found = beta_star(law, depth, 12).beta
         low, high = cover.cells[0] if cover.cells else (Fraction(0), Fraction(0))
@@ -578,6 +597,7 @@ def one_stationary_point(
             f"T = {depth}: β*_T lies in the cover's cell",
             low <= -found.upper and -found.lower <= high,
             f"{found}",
+            by=beta_root(law, depth, around(found, 8)),
         )
     examination.assume("a bounded gradient flow of an analytic function converges (Łojasiewicz)")
     return examination.evidence(f"T in {depths}, every β of the window")
@@ -613,8 +633,10 @@ def limit_of_minimum(
             * (case.upper - case.lower)
             / (case.upper + case.lower) ** 2
         )
-        for name, value, limit in zip(
-            ("α*_T", "β*_T"), (found.alpha, found.beta), limits, strict=True
+        place = sympy.Symbol("b_t", negative=True)
+        numbers = (profile_step(case, depth, place), place)
+        for name, value, limit, number in zip(
+            ("α*_T", "β*_T"), (found.alpha, found.beta), limits, numbers, strict=True
         ):
             gap = max(abs(value.lower - limit), abs(value.upper - limit))
             nearest = min(abs(value.lower - limit), abs(value.upper - limit))
@@ -623,6 +645,10 @@ def limit_of_minimum(
                 f"|{name} - limit| at T = {depth}",
                 verdict,
                 f"{float(gap):.3g} <= {float(allowed):.3g}",
+                by=[
+                    *beta_root(case, depth, around(found.beta, 7)),
+                    within(number, (limit - allowed, limit + allowed), b_t=around(found.beta, 7)),
+                ],
             )
     return examination.evidence(f"T in {depths}")
 
@@ -636,6 +662,16 @@ SMALL = Claim(
     depends_on=("lca.G.stationary",),
     note="T'(β₀) is not uniform over laws with given ends of the support.",
 )
+
+
+def _stationary_points(law: Law, depth: int, count: int) -> list[Formal]:
+    """By Sturm's theorem, where the law has rational moments."""
+    integral = pair_integral(law, depth).integral
+    return [
+        in_open(integral, Fraction(0), 2 / law.upper, count),
+        defines_integral(law, depth, integral),
+    ]
+
 
 _RARE = Discrete({2: "0.5", 3: "0.499999", 20: "0.000001"})
 
@@ -654,10 +690,14 @@ def first_interior_depth(stated: int, examination: Examination) -> Evidence:
             f"T = {depth}: {inside} stationary points",
             len(cover.cells) == inside,
             f"{len(cover.cells)}, by a cover of {cover.examined} cells",
+            by=partial(_stationary_points, _RARE, depth, inside),
         )
         examination.lemma(
             f"T = {depth}: the sign at the window's end agrees",
             (interior_sign(_RARE, depth) == -1) == (len(cover.cells) == 1),
+            by=less(pair_mean(_RARE, depth, 2 / _RARE.upper), 0)
+            if inside
+            else at_most(0, pair_mean(_RARE, depth, 2 / _RARE.upper)),
         )
     return examination.evidence("T from 2 to 30, every β of the window")
 
@@ -761,14 +801,28 @@ def odd_enclosures(three: sympy.Expr, case: TwoPoint, examination: Examination) 
     with precision(160):
         values = {"a": ball(case.lower), "b": ball(case.upper)}
         stated = Enclosure.of(compiled(three, BALL)(values, False))
-    examination.equal("β*_3", beta_star(case, 3, 25).beta, stated, 25)
+    found = beta_star(case, 3, 25).beta
+    place = {a: case.lower, b: case.upper}
+    examination.equal(
+        "β*_3",
+        found,
+        stated,
+        25,
+        by=[agree(Evaluated(three, place), found, stated, 25), *beta_root(case, 3, found)],
+    )
     for depth in (5, 11):
         other = TwoPoint(case.lower, case.upper, "1/7")
+        first, second = (beta_star(law, depth, 25).beta for law in (case, other))
         examination.equal(
             f"β*_{depth} for two weights",
-            beta_star(case, depth, 25).beta,
-            beta_star(other, depth, 25).beta,
+            first,
+            second,
             25,
+            by=[
+                *beta_root(case, depth, first),
+                *beta_root(other, depth, second),
+                less(abs(exactly(first.lower) - exactly(second.upper)), Fraction(1, 10**25)),
+            ],
         )
     return examination.evidence("25 digits, T = 3, 5, 11")
 
@@ -819,9 +873,23 @@ def both_parities(limit: sympy.Expr, case: Law, examination: Examination) -> Evi
             values = {"a": ball(case.lower), "b": ball(case.upper), "s": ball(parity)}
             values["EW"] = case.expect(theory.signal_share())
             ratio = Enclosure.of(scaled / compiled(limit, BALL)(values, False))
+        tied, mixed = sympy.Symbol("a_t", positive=True), sympy.Symbol("b_t", negative=True)
+        known = {_EW: expectation(case, theory.signal_share()), _parity: parity}
+        ends = {a: exactly(case.lower), b: exactly(case.upper)}
+        near = around(one, 12), around(two, 12)
+        number = (tied + mixed) * depth**2 / limit.subs(known | ends)
         sides = ratio.greater_than("0.98"), ratio.less_than("1.02")
         verdict = None if None in sides else bool(sides[0] and sides[1])
-        examination.decide(f"T²(β*_T+α*_T)/limit at T = {depth}", verdict, f"{ratio}")
+        examination.decide(
+            f"T²(β*_T+α*_T)/limit at T = {depth}",
+            verdict,
+            f"{ratio}",
+            by=[
+                *alpha_root(case, depth, near[0]),
+                *beta_root(case, depth, near[1]),
+                within(number, (Fraction(98, 100), Fraction(102, 100)), a_t=near[0], b_t=near[1]),
+            ],
+        )
     return examination.evidence("T = 2000 and 2001, within 2%")
 
 

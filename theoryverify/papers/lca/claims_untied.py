@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy
 from flint import fmpq_mat, fmpq_poly
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.statements import Evaluated, differs, equals, less, roots, same, within
+from theoryverify.claims.statements import Statement as Formal
+from theoryverify.claims.statements import mean as mean_of
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, Density, Piece, ScaledBeta, Shell, Uniform
 from theoryverify.exact.evaluate import BALL, compiled
@@ -22,6 +25,7 @@ from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.claims_positivity import show
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
+from theoryverify.papers.lca.stated import exactly
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta, s
 from theoryverify.papers.lca.untied import (
     chebyshev_ratio,
@@ -91,7 +95,9 @@ def span_determinant(gain: sympy.Expr, examination: Examination) -> Evidence:
         weights = sympy.symbols(f"b1:{depth + 1}", nonzero=True)
         steps = sympy.symbols(f"a1:{depth + 1}")
         total: sympy.Expr = sympy.Integer(0)
+        nested: sympy.Expr = sympy.Integer(0)
         for step, weight in zip(steps, weights, strict=True):
+            nested = gain.subs({_g: nested, alpha: step, beta: weight}, simultaneous=True)
             total = sympy.expand(
                 gain.subs({_g: total, alpha: step, beta: weight}, simultaneous=True)
             )
@@ -100,12 +106,22 @@ def span_determinant(gain: sympy.Expr, examination: Examination) -> Evidence:
             for step in steps
         ]
         constant = total.coeff(Z, 0)
+        spanned = sympy.Add(
+            *(
+                step * c * Z**power
+                for step, row in zip(steps, rows, strict=True)
+                for power, c in enumerate(row, 1)
+            )
+        )
         determinant = sympy.factor(sympy.Matrix(rows).det())
         wanted = sympy.prod(weight**index for index, weight in enumerate(weights))
-        examination.decide(f"T = {depth}: g(0) = 0", bool(constant == 0), f"{constant}")
+        examination.decide(
+            f"T = {depth}: g(0) = 0", bool(constant == 0), f"{constant}", by=same(nested, spanned)
+        )
         examination.decide(
             f"T = {depth}: the determinant is ±Π β_t^(t-1)",
             bool(sympy.expand(determinant**2 - wanted**2) == 0), f"{determinant}",
+            by=[same(_laplace(rows) ** 2, wanted**2), same(nested, spanned)],
         )  # fmt: skip
     return examination.evidence(f"T = {depths[0]}..{depths[-1]}, all β_t ≠ 0 symbolic")
 
@@ -150,6 +166,35 @@ def pythagoras(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination)
     return examination.evidence("every T, every law with more than T points")
 
 
+def _laplace(rows: list[list[sympy.Expr]]) -> sympy.Expr:
+    """The determinant, developed along the first row."""
+    if not rows:
+        return sympy.Integer(1)
+    return sympy.Add(
+        *(
+            (-1) ** place
+            * entry
+            * _laplace([[*row[:place], *row[place + 1 :]] for row in rows[1:]])
+            for place, entry in enumerate(rows[0])
+            if entry != 0
+        )
+    )
+
+
+def _residual(law: Law, depth: int) -> sympy.Expr:
+    """π, the polynomial of the untied optimum, with its exact coefficients."""
+    polynomial = untied_optimum(law, depth).polynomial
+    assert polynomial is not None
+    return sympy.Add(*(sympy.Rational(str(rational(c))) * Z**k for k, c in enumerate(polynomial)))
+
+
+def _optimal(law: Law, depth: int, power: int = 1) -> list[Formal]:
+    """π(0) = 1 and E[W Z^power π Z^i] = 0 for i < T."""
+    pi, share = _residual(law, depth), theory.signal_share()
+    zero = [equals(mean_of(law, share * Z ** (power + i) * pi), 0) for i in range(depth)]
+    return [equals(Evaluated(pi, {Z: 0}), 1), *zero]
+
+
 @OPTIMUM.check(
     "exact polynomials",
     CERTIFIED,
@@ -173,14 +218,29 @@ def exact_polynomials(power: int, case: Law, examination: Examination) -> Eviden
             for i in range(depth)
         ]
         zero = all(value == 0 for value in pairing)
-        examination.decide(f"T = {depth}: E[WZ^{power} π Z^i] = 0", zero, f"{pairing[:2]}")
+        examination.decide(
+            f"T = {depth}: E[WZ^{power} π Z^i] = 0",
+            zero,
+            f"{pairing[:2]}",
+            by=partial(_optimal, case, depth, power),
+        )
         polynomial = fmpq_poly([to_fmpq(c) for c in best.polynomial])
         zeros = sturm_count(polynomial, case.lower, case.upper)
-        examination.lemma(f"T = {depth}: {depth} zeros in (Z̲, Z̄)", zeros == depth, f"{zeros}")
+        examination.lemma(
+            f"T = {depth}: {depth} zeros in (Z̲, Z̄)",
+            zeros == depth,
+            f"{zeros}",
+            by=roots(polynomial, case.lower, case.upper, depth),
+        )
         if isinstance(case, Discrete):
             inverse = _christoffel(case, depth)
             examination.lemma(
-                f"T = {depth}: 1/(e₀ᵀH⁻¹e₀)", best.excess.contains(inverse), f"{inverse}"
+                f"T = {depth}: 1/(e₀ᵀH⁻¹e₀)",
+                best.excess.contains(inverse),
+                f"{inverse}",
+                by=equals(
+                    mean_of(case, theory.signal_share() * _residual(case, depth) ** 2), inverse
+                ),
             )
     return examination.evidence(f"T in {depths}, exact rational arithmetic")
 
@@ -212,10 +272,26 @@ def values(formula: dict[int, str], examination: Examination) -> Evidence:
         found = untied_optimum(UNIFORM, depth, 25).excess
         gap = abs((found.lower + found.upper) / 2 - rational(value))
         close = gap < rational(value) / 10**20
-        examination.decide(f"T = {depth}", close, f"{found} and {value}")
+        number = mean_of(UNIFORM, theory.signal_share() * _residual(UNIFORM, depth) ** 2)
+        margin = rational(value) / 10**19
+        examination.decide(
+            f"T = {depth}", close, f"{found} and {value}",
+            by=[*_optimal(UNIFORM, depth),
+                within(number, (rational(value) - margin, rational(value) + margin))],
+        )  # fmt: skip
         # It beats the tied stack of the same depth, at its own best step.
         tied = excess_loss(UNIFORM, "0.28", depth=depth, digits=15).excess
-        examination.lemma(f"T = {depth}: below the tied stack", found.less_than(tied))
+        examination.lemma(
+            f"T = {depth}: below the tied stack",
+            found.less_than(tied),
+            by=less(
+                number,
+                mean_of(
+                    UNIFORM,
+                    theory.signal_share() * (1 - sympy.Rational(28, 100) * Z) ** (2 * depth),
+                ),
+            ),
+        )
     return examination.evidence("T = 3, 5; 20 digits")
 
 
@@ -355,10 +431,34 @@ def two_sided(
             chebyshev = Enclosure.of(
                 case.expect(theory.signal_share()) / ball(chebyshev_value(case, depth)) ** 2
             )
-        examination.less(f"T = {depth}: below E[W] times the upper bound", found, upper)
-        examination.less(f"T = {depth}: above W(Z̲) times the lower bound", lower, found)
-        examination.lemma(f"T = {depth}: Chebyshev's bound", found.less_than(chebyshev))
-        examination.lemma(f"T = {depth}: Legendre's bound", sharp.less_than(found))
+        share = theory.signal_share()
+        number = mean_of(case, share * _residual(case, depth))  # E[Wπ²] = E[Wπ], lca.untied.optimum
+        ends = {a: case.lower, b: case.upper}
+        ratio = (sympy.sqrt(b) - sympy.sqrt(a)) / (sympy.sqrt(b) + sympy.sqrt(a))
+        formal = [Evaluated(part.subs(T, depth).subs(_rho, ratio), ends) for part in formula]
+        whole = mean_of(case, share)
+        examination.less(
+            f"T = {depth}: below E[W] times the upper bound",
+            found,
+            upper,
+            by=less(number / whole, formal[0]),
+        )
+        examination.less(
+            f"T = {depth}: above W(Z̲) times the lower bound",
+            lower,
+            found,
+            by=less(formal[1], number / sympy.Rational(str(least))),
+        )
+        examination.lemma(
+            f"T = {depth}: Chebyshev's bound",
+            found.less_than(chebyshev),
+            by=less(number, whole / sympy.Rational(str(chebyshev_value(case, depth))) ** 2),
+        )
+        examination.lemma(
+            f"T = {depth}: Legendre's bound",
+            sharp.less_than(found),
+            by=less(least / legendre_sum(case, depth), number),
+        )
     return examination.evidence(f"T in {depths}")
 
 
@@ -521,12 +621,29 @@ def two_intervals(limit: sympy.Expr, examination: Examination) -> Evidence:
 )
 def as_many_as_atoms(depth: int, case: Discrete, examination: Examination) -> Evidence:
     best = untied_optimum(case, depth)
-    examination.decide("no excess risk", best.excess.sign() == 0, f"{best.excess}")
+    share = theory.signal_share()
+    residual = sympy.prod([1 - Z / sympy.Rational(str(point)) for point in case.atoms])
+    examination.decide(
+        "no excess risk",
+        best.excess.sign() == 0,
+        f"{best.excess}",
+        by=[equals(mean_of(case, share * residual**2), 0), same(residual, _residual(case, depth))],
+    )
     wanted = sum(1 / point for point in case.atoms) / len(case.atoms)
     mean = best.exact_mean_step
-    examination.decide("α_t = 1/atom", mean == wanted, f"mean {mean}")
+    examination.decide(
+        "α_t = 1/atom",
+        mean == wanted,
+        f"mean {mean}",
+        by=equals(-sympy.diff(residual, Z).subs(Z, 0) / len(case.atoms), wanted),
+    )
     limit = mean_limit(case)
-    examination.lemma("the mean is not 1/√(ab)", not limit.contains(wanted), f"{limit}")
+    examination.lemma(
+        "the mean is not 1/√(ab)",
+        not limit.contains(wanted),
+        f"{limit}",
+        by=differs(wanted, 1 / sympy.sqrt(exactly(case.lower * case.upper))),
+    )
     return examination.evidence("T = 3, atoms 2, 3, 5")
 
 

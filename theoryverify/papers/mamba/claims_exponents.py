@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import factorial, prod
 
 import sympy
@@ -23,7 +24,7 @@ from theoryverify.claims.statements import (
 )
 from theoryverify.exact.even_links import second_moment_pivots, vanishing_link
 from theoryverify.exact.exponents import information_exponent
-from theoryverify.exact.generative import generative_exponent, polynomial_witness
+from theoryverify.exact.generative import Witness, generative_exponent, polynomial_witness
 from theoryverify.exact.hermite import raw_coefficients
 from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, Z, hermite, root_factorial
@@ -289,6 +290,11 @@ C = Claim(
 )
 
 
+def _power(witness: Witness | None) -> int:
+    assert witness is not None
+    return witness.power
+
+
 def _by_parity(polynomial: Surds) -> int:
     return 2 if (polynomial - polynomial.reflect()).is_zero else 1
 
@@ -327,7 +333,14 @@ def exact_witnesses(
     found = polynomial_witness(polynomial, value)
     even = (polynomial - polynomial.reflect()).is_zero
     seen = False if value % 2 and even else (None if found is None else True)
-    examination.decide(f"E[He{value} | g] ≠ 0", seen, str(found))
+    examination.decide(
+        f"E[He{value} | g] ≠ 0",
+        seen,
+        str(found),
+        by=lambda: differs(
+            gaussian(expression_of(polynomial) ** _power(found) * expression_of(hermite(value))), 0
+        ),
+    )
     return examination.evidence("by exact moments of powers")
 
 
@@ -388,6 +401,18 @@ EVEN = Claim(
 )
 
 
+def _pivot_step(before: Fraction, i: int, value: Fraction) -> list[Statement]:
+    """``d_i = 2i - i(i-1)/d_{i-2}``, and the two entries of the form that this comes from."""
+    entries = ((i, i, 2 * i * factorial(i)), (i - 2, i, factorial(i)))
+    return [
+        equals(Evaluated(_PIVOT, {"d": before, "i": i}), value),
+        *(
+            equals(gaussian(expression_of(hermite(j) * hermite(k) * hermite(2))), stated)
+            for j, k, stated in entries
+        ),
+    ]
+
+
 _PIVOT = 2 * sympy.Symbol("i") - sympy.Symbol("i") * (sympy.Symbol("i") - 1) / sympy.Symbol("d")
 
 
@@ -413,18 +438,7 @@ def ldl(degrees: tuple[int, int], examination: Examination) -> Evidence:
             examination.lemma(
                 f"pivot {i} by the recurrence",
                 step == sympy.Rational(value.numerator, value.denominator),
-                by=lambda i=i, value=value: [
-                    equals(Evaluated(_PIVOT, {"d": pivots[i - 2], "i": i}), value),
-                    *(
-                        equals(
-                            gaussian(expression_of(hermite(j) * hermite(k) * hermite(2))), stated
-                        )
-                        for j, k, stated in (
-                            (i, i, 2 * i * factorial(i)),
-                            (i - 2, i, factorial(i)),
-                        )
-                    ),
-                ],
+                by=partial(_pivot_step, pivots[i - 2], i, value),
             )
     positive = all(i in pivots and pivots[i] > 0 for i in range(4, safe + 1, 2))
     shown = ", ".join(f"d_{i} = {float(d):.4g}" for i, d in pivots.items())

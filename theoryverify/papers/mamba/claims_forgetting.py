@@ -23,7 +23,7 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
-from theoryverify.claims.statements import gaussian_over
+from theoryverify.claims.statements import Evaluated, Traced, equals, gaussian_over
 from theoryverify.claims.statements import same as identical
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.gate import Gate
@@ -113,16 +113,19 @@ _ATOMS = (
 )
 
 
-def _enumerated(tokens: int) -> tuple[Fraction, Fraction]:
+def _enumerated(tokens: int, atoms: Any = _ATOMS) -> tuple[Any, Any]:
     """``E S_N`` and ``E S_N²`` over all prompts, by the recurrence, in rationals."""
     one = two = Fraction(0)
-    for prompt in itertools.product(_ATOMS, repeat=tokens):
+    for prompt in itertools.product(atoms, repeat=tokens):
         weight, stored = Fraction(1), Fraction(0)
         for chance, s, value in prompt:
             weight *= chance
             stored = (1 - s) * stored + s * value
         one, two = one + weight * stored, two + weight * stored**2
     return one, two
+
+
+_TRACED = tuple(tuple(Traced.of(entry) for entry in atom) for atom in _ATOMS)
 
 
 def _mean(function: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
@@ -319,10 +322,15 @@ def variance_of_all_prompts(
     for tokens in range(1, 7):
         at = {**numbers, first: one, second: two}
         one, two = (step.subs(at, simultaneous=True) for step in formula)
-        exact = _enumerated(tokens)
+        exact, retraced = _enumerated(tokens), _enumerated(tokens, _TRACED)
         for power, (ours, right) in enumerate(zip((one, two), exact, strict=True), 1):
             stated = sympy.Rational(right.numerator, right.denominator)
-            examination.decide(f"E S_{tokens}^{power}", bool(ours == stated), f"{ours}, {right}")
+            examination.decide(
+                f"E S_{tokens}^{power}",
+                bool(ours == stated),
+                f"{ours}, {right}",
+                by=equals(Evaluated(formula[power - 1], at), retraced[power - 1]),
+            )
     return examination.evidence("a law of three tokens, N <= 6, in exact rationals")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import sympy
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Context, Evidence, Examination
-from theoryverify.claims.statements import matrices
+from theoryverify.claims.statements import Statement, Traced, equals, matrices
 from theoryverify.errors import UndecidedError
 from theoryverify.papers.mamba import recurrence, theory
 from theoryverify.papers.mamba.claims_exponents import NUMBERING
@@ -114,8 +115,23 @@ def in_rationals(
         openings = [Fraction(generator.randint(1, 12), 13) for _ in range(tokens)]
         left = recurrence.rational_output(Z, W_B, W_C, openings)
         right = recurrence.rational_closed_form(Z, W_B, W_C, gates(openings))
-        examination.decide(f"{tokens} tokens of width {width}", left == right, f"{left[0]}")
+        examination.decide(
+            f"{tokens} tokens of width {width}",
+            left == right,
+            f"{left[0]}",
+            by=partial(_retraced, gates, Z, W_B, W_C, openings),
+        )
     return examination.evidence("four random cases, equal as rationals")
+
+
+def _retraced(gates: Any, *inputs: Any) -> list[Statement]:
+    """Recurrence and closed form once more, on numbers that remember how they were made."""
+    matrices_: list[Any] = [[[Traced.of(e) for e in row] for row in part] for part in inputs[:3]]
+    Z, W_B, W_C = matrices_
+    openings: list[Any] = [Traced.of(s) for s in inputs[3]]
+    left = recurrence.rational_output(Z, W_B, W_C, openings)
+    right = recurrence.rational_closed_form(Z, W_B, W_C, gates(openings))
+    return [equals(x, y) for x, y in zip(left, right, strict=True)]
 
 
 def _small(generator: random.Random) -> Fraction:
