@@ -496,9 +496,9 @@ def in_the_plane(formula: tuple[float, float], case: _Law, examination: Examinat
 BEST = Claim(
     "mamba.T7.best-bias",
     "ours: forgetting negligible is not the best choice",
-    r"\mathrm{he}_3,\ \rho=8,\ r=8:\quad \mathrm{SNR}_1(b) \text{ is largest inside }"
+    r"\mathrm{he}_3,\ \rho=8,\ r=8:\quad \mathrm{SNR}_1(b) \text{ has a maximum inside }"
     r"[-5,-2]\ (N=64) \text{ and } [-6,-3]\ (N=256)",
-    title="signal-to-noise of the linear feature is largest at a finite bias",
+    title="signal-to-noise of the linear feature has a maximum at a finite bias",
     depends_on=("mamba.T6", "mamba.T7", "mamba.T7.kernel"),
 )
 _PEAKS = {64: ("-5", "-7/2", "-2"), 256: ("-6", "-9/2", "-3")}
