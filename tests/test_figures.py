@@ -86,13 +86,17 @@ def test_bytes_do_not_depend_on_the_users_settings() -> None:
         assert b"atplotlib" not in content, name
 
 
-def test_bytes_do_not_depend_on_the_process(tmp_path: Path) -> None:
+def test_bytes_do_not_depend_on_the_process() -> None:
+    """Another process, with other hashes: a picture, a PDF, CSV."""
     script = (
         "import hashlib\n"
-        "from tests.test_figures import demo\n"
-        "from theoryverify.figures import Plan\n"
+        "from theoryverify.figures import Data, Figure, Plan, Table\n"
         "from theoryverify.figures.render import render\n"
-        "files = render(demo, demo.data(Plan()), Plan())\n"
+        "table = Table.of(('x', 'y'), [(1, 2.5), (3, 2.718281828459045)])\n"
+        "def draw(canvas, tables):\n"
+        "    canvas.subplots().plot(*tables['points'].rows)\n"
+        "figure = Figure('demo.points', 't', 'c', lambda plan: Data({'points': table}, 's'), draw)\n"
+        "files = render(figure, figure.data(Plan()), Plan())\n"
         "print({n: hashlib.sha256(c).hexdigest() for n, c in files.items()})\n"
     )
     seen = {
@@ -101,12 +105,12 @@ def test_bytes_do_not_depend_on_the_process(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=True,
-            cwd=Path(__file__).parents[1],
             env=os.environ | {"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }
     assert len(seen) == 1
+    assert seen.pop().count(":") == 4  # PNG, PDF, CSV, caption
 
 
 def test_png_resolution() -> None:

@@ -73,7 +73,7 @@ def test_a_broken_formula_of_a_new_paper_is_found(tmp_path: Path) -> None:
     text = file.read_text()
     assert text.count("BEST = mu**2 / (mu**2 + sigma**2 / n)") == 1
     file.write_text(text.replace("(mu**2 + sigma**2 / n)\n", "(mu**2 + sigma**2 * n)\n", 1))
-    done = command(file.parent, "theoryverify", "check", "--papers", file.name)
+    done = command(file.parent, "theoryverify", "check", "--papers", file.name, "my_broken_paper.1")
     assert done.returncode == 1
     assert "my_broken_paper.1" in done.stdout
     assert "refuted" in done.stdout
@@ -112,7 +112,9 @@ def test_an_example_repository(tmp_path: Path, name: str) -> None:
     (paper,) = folder.glob("*.py")
     tests = command(folder, "pytest", "-q")
     assert tests.returncode == 0, tests.stdout
-    theorems = command(folder, "pytest", "-q", "--theorems", f"--papers={paper.name}")
+    theorems = command(
+        folder, "pytest", "-q", "--theorems", f"--papers={paper.name}", "-m", "proved"
+    )
     assert theorems.returncode == 0, theorems.stdout
     done = command(folder, "theoryverify", "check", "--papers", paper.name, "--json")
     assert done.returncode == 0, done.stderr

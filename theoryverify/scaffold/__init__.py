@@ -49,7 +49,8 @@ def create(name: str, parent: Path) -> list[Path]:
     target = parent / name
     if target.exists():
         raise InputError(f"{target} is there already; nothing was written")
-    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+    spec = importlib.util.find_spec(name)  # a mere folder of that name has no origin
+    if name in sys.stdlib_module_names or (spec is not None and spec.origin is not None):
         raise InputError(f"{name!r} is the name of a module that exists already; choose another")
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))

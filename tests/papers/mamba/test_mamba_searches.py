@@ -56,7 +56,7 @@ def test_an_even_link_of_degree_20(seed: int) -> None:
 
 
 def test_nothing_against_even_links_up_to_degree_18() -> None:
-    outcome = falsify(EVEN_LINKS, budget=1500)
+    outcome = falsify(EVEN_LINKS, budget=400)
     assert outcome.found is None
     # The least eigenvalue of the form at degree 18 is 0.1337.
     assert 0.1337 < outcome.nearest_margin < 0.3
