@@ -64,9 +64,10 @@ def _run(args: argparse.Namespace) -> Outcome:
     finally:
         progress.close()
     if not report.claims:
-        raise InputError(
-            f"no check of rung {args.rung!r} in {', '.join(args.names) or 'any paper'}"
-        )
+        where = ", ".join(args.names) or "any paper"
+        if args.rung is None and args.preset == "quick":
+            raise InputError(f"no check of {where} runs at the preset quick; try --preset full")
+        raise InputError(f"no check of rung {args.rung!r} in {where}")
     document = report.to_json() | parameters.document(given, placed)
     note = parameters.text(given, placed)
     code = outputs.conclude(report, document, quiet=args.json, note=note)

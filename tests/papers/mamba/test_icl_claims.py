@@ -16,6 +16,7 @@ pytest.importorskip("safetensors")
 from theoryverify.claims.claim import Claim, Context
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Verdict
+from theoryverify.cli import main
 from theoryverify.figures import Plan
 from theoryverify.papers.mamba import claims_icl as claims
 from theoryverify.papers.mamba import claims_icl_kernel as kernel_claim
@@ -211,6 +212,11 @@ def test_the_floor_of_kernel_ridge_with_fewer_draws(monkeypatch: pytest.MonkeyPa
     between = examine(kernel_claim.FLOOR, check, kernel_claim.Floor(64, 0.9), Context("full"))
     assert between.verdict is INCONCLUSIVE
     assert check.formula == kernel_claim.Floor(64, 0.35)
+
+
+def test_at_the_preset_quick_they_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mamba.exp.dimension"]) == 2
+    assert "try --preset full" in capsys.readouterr().err
 
 
 def test_a_budget_says_what_was_trained(shelf: Shelf) -> None:
