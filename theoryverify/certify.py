@@ -363,6 +363,9 @@ class Field:
         if key == ("n", 1):
             return Rat({0: 1})
         if exponent.den:
+            if exponent.num[max(exponent.num)] < 0:  # e^{-u} is the inverse of e^u
+                positive = self.single(key, self.negative(exponent), integer)
+                return self.inverse(positive)
             return self.generator(("p", key, ("any", self.canonical(exponent))))
         result = Rat({0: 1})
         for monomial, coefficient in exponent.num.items():
@@ -1140,10 +1143,22 @@ class Evaluator:
             if rest[0] == "exp":
                 return on.exp(inner)
             return on.log(inner) if rest[0] == "log" else on.real_power(inner, Fraction(1, 2))
+        if kind == "f" and len(rest) == 3 and rest[0] == "Q" and not on.order:
+            return [self.gamma_share(whole_number(rest[1]), self.series(rest[2], on, at)[0])]
         if kind in ("G", "X"):
             exact = Field({})
             return on.constant(self.exact_value(exact, exact.rat(tree)))
         raise Unverified(f"no numerical form of {str(kind)[:40]!r}")
+
+    def gamma_share(self, n: int, x: Between) -> Between:
+        """``Γ(n,x)/Γ(n) = e^{-x} sum_{k<n} x^k/k!`` for an integer n."""
+        require(0 < n <= 10**5 and x.low >= 0, "an incomplete Gamma function")
+        r = self.reals
+        term = total = Between(1, 1)
+        for k in range(1, n):
+            term = r.over(r.mul(term, x), k)
+            total = r.add(total, term)
+        return r.mul(total, r.exp(r.negative(x)))
 
     def exact_value(self, on: Field, value: Rat) -> Between:
         """A rational function of roots of integers, as an interval."""

@@ -12,7 +12,15 @@ from flint import arb
 
 from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Evidence, Examination
 from theoryverify.claims.parameters import At
-from theoryverify.claims.statements import Evaluated, Statement, at_most, nonnegative, same
+from theoryverify.claims.statements import (
+    Evaluated,
+    Statement,
+    Traced,
+    at_most,
+    less,
+    nonnegative,
+    same,
+)
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.evaluate import BALL, EXACT, FLOAT64, compiled
 from theoryverify.exact.integrands import Z
@@ -80,6 +88,17 @@ _t = sympy.Symbol("t", positive=True)
 _FAILURE = 2 * sympy.exp(-L * _t**2 / 2)
 
 
+def _missed(formula: sympy.Expr, context: int, slack: Fraction) -> Statement:
+    """``P(χ²_L >= L(1+s)²) + P(χ²_L <= L(1-s)²)``, ``s = 1/√L + t``, is below the stated bound."""
+    size = Traced(["^", str(context), "-1/2"]) + slack
+    half = Traced.of(Fraction(context, 2))
+    above, below = (
+        Traced(["f", "Q", str(context // 2), (half * (1 + sign * size) ** 2).tree])
+        for sign in (1, -1)
+    )
+    return less(above + 1 - below, Evaluated(formula, {"L": context, "t": slack}))
+
+
 @H3.check(
     "exactly at d = 1",
     CERTIFIED,
@@ -105,6 +124,7 @@ def event_probability(formula: sympy.Expr, examination: Examination) -> Evidence
                 f"P(miss) at L = {context}, t = {slack}",
                 Enclosure.of(upper + lower),
                 Enclosure.of(stated),
+                by=_missed(formula, context, Fraction(slack)),
             )
     examination.assume(
         "Davidson-Szarek: singular values of a standard Gaussian d x L matrix, for d > 1"
@@ -247,7 +267,12 @@ class _Extreme:
 
         bias = (z - 1) / z * (1 - a * h**2 * z) ** (2 * self.depth)
         noise = (left(h**2 * z) ** 2 + (size - 1) * left(h**2) ** 2) / h**2 / (z * n)
-        at = {"Z": self.top, "b": self.top, "h": self.stretch, "alpha": self.alpha}
+        at: dict[str, Fraction | int] = {
+            "Z": self.top,
+            "b": self.top,
+            "h": self.stretch,
+            "alpha": self.alpha,
+        }
         at |= {"d": self.dim, "L": self.context, "delta": self.delta}
         ends = [
             compiled(e, EXACT)({"delta": self.delta, "b": self.top}, False)

@@ -564,15 +564,30 @@ def stopping_time(constant: Fraction, examination: Examination) -> Evidence:
     for c in (constant - Fraction(1, 10**6), constant + Fraction(1, 10**6)):
         with precision(192):
             signs.append(Enclosure.of(UNIFORM.expect(_flow_slope(c))).sign())
-    examination.decide("c solves the equation to 10⁻⁶", signs == [1, -1], f"signs {signs}")
+    examination.decide(
+        "c solves the equation to 10⁻⁶",
+        signs == [1, -1],
+        f"signs {signs}",
+        by=[
+            less(0, _formal_slope(constant - Fraction(1, 10**6))),
+            less(_formal_slope(constant + Fraction(1, 10**6)), 0),
+        ],
+    )
     gaps = [constant - depth * Fraction(_MINIMA[depth]) for depth in (20, 40, 80)]
     for before, after in pairwise(gaps):
         examination.decide(
             "gap ratio in [0.45, 0.55]",
             Fraction(45, 100) < after / before < Fraction(55, 100),
             f"{float(before):.4f} then {float(after):.4f}",
+            by=within(after / before, (Fraction(45, 100), Fraction(55, 100))),
         )
     return examination.evidence("d = 1, uniform(2,5), L = 1000, T = 20, 40, 80")
+
+
+def _formal_slope(c: Fraction) -> sympy.Expr:
+    """The mean of :func:`_flow_slope` over Z, as a formula."""
+    slow, fast = 1 + exactly(c) * Z / 500, 1 + 2 * exactly(c) * Z / 500
+    return mean(UNIFORM, (Z - 1) * fast**-501 - (slow**-500 - fast**-500) / 1000)
 
 
 def _flow_slope(c: Fraction) -> Callable[[Any], Any]:

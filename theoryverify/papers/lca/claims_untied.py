@@ -10,7 +10,6 @@ from flint import fmpq_mat, fmpq_poly
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Examination
 from theoryverify.claims.statements import Evaluated, differs, equals, less, roots, same, within
-from theoryverify.claims.statements import Statement as Formal
 from theoryverify.claims.statements import mean as mean_of
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball, Density, Piece, ScaledBeta, Shell, Uniform
@@ -25,7 +24,7 @@ from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.claims_positivity import show
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
-from theoryverify.papers.lca.stated import exactly
+from theoryverify.papers.lca.stated import exactly, is_optimal, residual_polynomial
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta, s
 from theoryverify.papers.lca.untied import (
     chebyshev_ratio,
@@ -181,20 +180,6 @@ def _laplace(rows: list[list[sympy.Expr]]) -> sympy.Expr:
     )
 
 
-def _residual(law: Law, depth: int) -> sympy.Expr:
-    """π, the polynomial of the untied optimum, with its exact coefficients."""
-    polynomial = untied_optimum(law, depth).polynomial
-    assert polynomial is not None
-    return sympy.Add(*(sympy.Rational(str(rational(c))) * Z**k for k, c in enumerate(polynomial)))
-
-
-def _optimal(law: Law, depth: int, power: int = 1) -> list[Formal]:
-    """π(0) = 1 and E[W Z^power π Z^i] = 0 for i < T."""
-    pi, share = _residual(law, depth), theory.signal_share()
-    zero = [equals(mean_of(law, share * Z ** (power + i) * pi), 0) for i in range(depth)]
-    return [equals(Evaluated(pi, {Z: 0}), 1), *zero]
-
-
 @OPTIMUM.check(
     "exact polynomials",
     CERTIFIED,
@@ -222,7 +207,7 @@ def exact_polynomials(power: int, case: Law, examination: Examination) -> Eviden
             f"T = {depth}: E[WZ^{power} π Z^i] = 0",
             zero,
             f"{pairing[:2]}",
-            by=partial(_optimal, case, depth, power),
+            by=partial(is_optimal, case, depth, power),
         )
         polynomial = fmpq_poly([to_fmpq(c) for c in best.polynomial])
         zeros = sturm_count(polynomial, case.lower, case.upper)
@@ -239,7 +224,8 @@ def exact_polynomials(power: int, case: Law, examination: Examination) -> Eviden
                 best.excess.contains(inverse),
                 f"{inverse}",
                 by=equals(
-                    mean_of(case, theory.signal_share() * _residual(case, depth) ** 2), inverse
+                    mean_of(case, theory.signal_share() * residual_polynomial(case, depth) ** 2),
+                    inverse,
                 ),
             )
     return examination.evidence(f"T in {depths}, exact rational arithmetic")
@@ -272,11 +258,11 @@ def values(formula: dict[int, str], examination: Examination) -> Evidence:
         found = untied_optimum(UNIFORM, depth, 25).excess
         gap = abs((found.lower + found.upper) / 2 - rational(value))
         close = gap < rational(value) / 10**20
-        number = mean_of(UNIFORM, theory.signal_share() * _residual(UNIFORM, depth) ** 2)
+        number = mean_of(UNIFORM, theory.signal_share() * residual_polynomial(UNIFORM, depth) ** 2)
         margin = rational(value) / 10**19
         examination.decide(
             f"T = {depth}", close, f"{found} and {value}",
-            by=[*_optimal(UNIFORM, depth),
+            by=[*is_optimal(UNIFORM, depth),
                 within(number, (rational(value) - margin, rational(value) + margin))],
         )  # fmt: skip
         # It beats the tied stack of the same depth, at its own best step.
@@ -432,7 +418,9 @@ def two_sided(
                 case.expect(theory.signal_share()) / ball(chebyshev_value(case, depth)) ** 2
             )
         share = theory.signal_share()
-        number = mean_of(case, share * _residual(case, depth))  # E[Wπ²] = E[Wπ], lca.untied.optimum
+        number = mean_of(
+            case, share * residual_polynomial(case, depth)
+        )  # E[Wπ²] = E[Wπ], lca.untied.optimum
         ends = {a: case.lower, b: case.upper}
         ratio = (sympy.sqrt(b) - sympy.sqrt(a)) / (sympy.sqrt(b) + sympy.sqrt(a))
         formal = [Evaluated(part.subs(T, depth).subs(_rho, ratio), ends) for part in formula]
@@ -627,7 +615,10 @@ def as_many_as_atoms(depth: int, case: Discrete, examination: Examination) -> Ev
         "no excess risk",
         best.excess.sign() == 0,
         f"{best.excess}",
-        by=[equals(mean_of(case, share * residual**2), 0), same(residual, _residual(case, depth))],
+        by=[
+            equals(mean_of(case, share * residual**2), 0),
+            same(residual, residual_polynomial(case, depth)),
+        ],
     )
     wanted = sum(1 / point for point in case.atoms) / len(case.atoms)
     mean = best.exact_mean_step

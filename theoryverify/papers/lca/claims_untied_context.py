@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,17 @@ from theoryverify.claims import (
     Evidence,
     Examination,
 )
+from theoryverify.claims.statements import Statement, agree, mean
 from theoryverify.errors import UndecidedError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.densities import Uniform
+from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Discrete, Law
 from theoryverify.exact.rationals import rational, to_fmpq
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.claims_simulated import Replay, generator, note, require_torch
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, UNIFORM
+from theoryverify.papers.lca.stated import is_optimal, residual_polynomial
 from theoryverify.papers.lca.theory import alpha, beta, s
 from theoryverify.papers.lca.untied import untied_optimum
 from theoryverify.papers.lca.untied_context import ContextForm, context_form, flow
@@ -57,6 +60,18 @@ LOSS = Claim(
 )
 
 
+def _least(law: Law, depth: int, found: tuple[Enclosure, Enclosure]) -> list[Statement]:
+    """The two enclosures hold ``E[Wπ²]``, π the orthogonal polynomial with ``π(0) = 1``."""
+    number = mean(law, theory.signal_share() * residual_polynomial(law, depth) ** 2)
+    return [*is_optimal(law, depth), agree(number, *found, 15)]
+
+
+def _mean_step(law: Law, depth: int, found: tuple[Enclosure, Enclosure]) -> list[Statement]:
+    """... and these ``-π'(0)/T``."""
+    slope = sympy.diff(residual_polynomial(law, depth), Z).subs(Z, 0)
+    return [*is_optimal(law, depth), agree(-slope / depth, *found, 15)]
+
+
 # At L = ∞ the form's least value is that of orthogonal polynomials: two routes.
 @LOSS.check(
     "infinite context",
@@ -69,8 +84,14 @@ def infinite_context(more: int, case: Law, examination: Examination) -> Evidence
     depths = (2, 3)
     for depth in depths:
         form, best = context_form(case, 3, None, depth), untied_optimum(case, depth + more)
-        examination.equal(f"T = {depth}: least excess", form.best_excess, best.excess, 15)
-        examination.equal(f"T = {depth}: P_T(0)/T", form.mean_trace, best.mean_step, 15)
+        examination.equal(
+            f"T = {depth}: least excess", form.best_excess, best.excess, 15,
+            by=partial(_least, case, depth + more, (form.best_excess, best.excess)),
+        )  # fmt: skip
+        examination.equal(
+            f"T = {depth}: P_T(0)/T", form.mean_trace, best.mean_step, 15,
+            by=partial(_mean_step, case, depth + more, (form.mean_trace, best.mean_step)),
+        )  # fmt: skip
     return examination.evidence(f"T in {depths}")
 
 

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import sympy
 
-from theoryverify.claims.statements import Statement, less, mean
+from theoryverify.claims.statements import Evaluated, Statement, equals, less, mean
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
+from theoryverify.exact.rationals import rational
+from theoryverify.papers.lca.untied import untied_optimum
 
 _W = (Z - 1) / Z
 
@@ -76,3 +78,17 @@ def profile_step(law: Law, depth: int, beta: sympy.Expr) -> sympy.Expr:
     """``argmin_α ℓ(α,β) = E[WS]/E[WS²]``."""
     S = ((1 + beta * Z) ** depth - 1) / beta
     return mean(law, _W * S) / mean(law, _W * S**2)
+
+
+def residual_polynomial(law: Law, depth: int) -> sympy.Expr:
+    """π, the polynomial of the untied optimum, with its exact coefficients."""
+    polynomial = untied_optimum(law, depth).polynomial
+    assert polynomial is not None
+    return sympy.Add(*(sympy.Rational(str(rational(c))) * Z**k for k, c in enumerate(polynomial)))
+
+
+def is_optimal(law: Law, depth: int, power: int = 1) -> list[Statement]:
+    """π(0) = 1 and E[W Z^power π Z^i] = 0 for i < T."""
+    pi, share = residual_polynomial(law, depth), _W
+    zero = [equals(mean(law, share * Z ** (power + i) * pi), 0) for i in range(depth)]
+    return [equals(Evaluated(pi, {Z: 0}), 1), *zero]
