@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import sympy
 from flint import fmpq, fmpq_mat
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
-from theoryverify.claims.statements import Evaluated, same, within
+from theoryverify.claims.statements import Evaluated, Statement, matrices, same, within
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.integrands import Z
@@ -59,6 +61,20 @@ def gradient_descent(step: sympy.Expr, examination: Examination) -> Evidence:
     return examination.evidence("every d, L, X, y, T, α")
 
 
+def _in_words(depth: int, rate: fmpq, steps: tuple[fmpq, ...], size: int) -> Statement:
+    """The same on a prompt of any size, as words in X and y."""
+    d, n = sympy.symbols("d n", integer=True, positive=True)
+    X, y = sympy.MatrixSymbol("X", d, n), sympy.MatrixSymbol("y", n, 1)
+    step, *others = (sympy.Rational(int(c.p), int(c.q)) for c in (rate, *steps))
+    own, pull, push = others
+    F: Any = step * X
+    w: Any = push * X * y / size
+    for _ in range(depth - 1):
+        F = F + step * X - step * X * X.T * F / size
+        w = own * w + pull * X * X.T * w / size + push * X * y / size
+    return matrices(F * y / size, w)
+
+
 @GD.check(
     "literal prompt in rationals",
     CERTIFIED,
@@ -85,7 +101,12 @@ def literal_descent(step: sympy.Expr, examination: Examination) -> Evidence:
     for layer in range(1, 5):
         F = F + rate * X - rate * (X * (X.transpose() * F)) / L
         w = own * w + pull * (sigma * w) + push * target
-        examination.decide(f"(1/L)F_{layer}y = ŵ_{layer}", bool(F * y / L == w), "exact matrices")
+        examination.decide(
+            f"(1/L)F_{layer}y = ŵ_{layer}",
+            bool(F * y / L == w),
+            "exact matrices",
+            by=partial(_in_words, layer, rate, (own, pull, push), L),
+        )
     return examination.evidence(f"one exact rational prompt, d = {d}, L = {L}, T = 1..4")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import sympy
@@ -11,6 +12,7 @@ from sympy import BlockMatrix, Identity, MatrixSymbol, ZeroMatrix, block_collaps
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
 from theoryverify.claims.statements import Evaluated, agree, equals, matrices, mean, same
+from theoryverify.claims.statements import Statement as Formal
 from theoryverify.exact.balls import Enclosure, bits_for, precision
 from theoryverify.exact.evaluate import EXACT, compiled
 from theoryverify.exact.integrands import Z
@@ -175,8 +177,29 @@ def literal_layers(polynomial: sympy.Expr, examination: Examination) -> Evidence
         stated = _at_matrix(
             polynomial.subs({T: layer, alpha: _sympy(step), beta: _sympy(mix)}), sigma
         )
-        examination.decide(f"F_{layer} = P_{layer}(Σ̂)X", bool(stated * X == F), "exact matrices")
+        examination.decide(
+            f"F_{layer} = P_{layer}(Σ̂)X",
+            bool(stated * X == F),
+            "exact matrices",
+            by=partial(_in_words, polynomial, layer, step, mix, L),
+        )
     return examination.evidence(f"one exact rational prompt, d = {d}, L = {L}, T = 1..{depth}")
+
+
+def _in_words(polynomial: sympy.Expr, depth: int, step: fmpq, mix: fmpq, L: int) -> Formal:
+    """The layers on a prompt of any size, as words in X, beside ``P_T(Σ̂)X``."""
+    X = MatrixSymbol("X", *sympy.symbols("d n", integer=True, positive=True))
+    first, second = _sympy(step), _sympy(mix)
+    F: Any = first * X
+    for _ in range(depth - 1):
+        F = F + first * X + second * X * X.T * F / L
+    found = sympy.Poly(
+        sympy.cancel(polynomial.subs({T: depth, alpha: first, beta: second})), s
+    ).all_coeffs()[::-1]
+    powers: list[Any] = [X]
+    for _ in found[1:]:
+        powers.append(X * X.T * powers[-1] / L)
+    return matrices(F, sympy.MatAdd(*(c * power for c, power in zip(found, powers, strict=True))))
 
 
 def _at_matrix(polynomial: sympy.Expr, matrix: fmpq_mat) -> fmpq_mat:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import factorial
 
 import sympy
@@ -18,7 +19,16 @@ from theoryverify.claims import (
     Examination,
     Hypothesis,
 )
-from theoryverify.claims.statements import at_most, less, same
+from theoryverify.claims.statements import (
+    Statement,
+    at_most,
+    differs,
+    equals,
+    expression_of,
+    gaussian,
+    less,
+    same,
+)
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.gate_law import (
@@ -28,7 +38,7 @@ from theoryverify.exact.gate_law import (
 )
 from theoryverify.exact.gate_zeros import certified_root, gated_ball
 from theoryverify.exact.generative import generative_exponent
-from theoryverify.exact.hermite import raw_coefficients
+from theoryverify.exact.hermite import hermite, raw_coefficients
 from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, root_factorial
 from theoryverify.papers.mamba import theory
@@ -317,6 +327,15 @@ MOMENTS = {
 }
 
 
+def _first_moment(text: str, p: int, k: int) -> list[Statement]:
+    """``E[g^{k+1} He_p]`` is the first of these that is not 0."""
+    polynomial = link(text).polynomial
+    assert polynomial is not None
+    g, he = expression_of(polynomial), expression_of(hermite(p))
+    means = [gaussian(g ** (j + 1) * he) for j in range(k + 1)]
+    return [*(equals(value, 0) for value in means[:-1]), differs(means[-1], 0)]
+
+
 @LAW.check(
     "leading orders",
     CERTIFIED,
@@ -333,7 +352,12 @@ def leading_orders(
     for (text, p), (k, moment) in table.items():
         law = gate_law(text, p, -1)
         agrees = law.k == k and (moment is None or str(law.moment) == moment)
-        examination.decide(f"{text}, p = {p}: k = {k}", agrees, f"k = {law.k}, {law.moment}")
+        examination.decide(
+            f"{text}, p = {p}: k = {k}",
+            agrees,
+            f"k = {law.k}, {law.moment}",
+            by=partial(_first_moment, text, p, law.k),
+        )
     return examination.evidence("exact moments")
 
 
