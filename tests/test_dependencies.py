@@ -8,6 +8,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from theoryverify import cli
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CALLED = {"flint": "python-flint", "sklearn": "scikit-learn"}  # modules by another name
@@ -38,6 +42,24 @@ def imported() -> set[str]:
 def test_every_import_is_declared_and_every_declaration_imported() -> None:
     used = {CALLED.get(name, name) for name in imported() - NEVER_NEEDED - BY_THE_USER}
     assert used == names(NEEDED)
+
+
+def test_the_command_line_knows_the_extra_of_each_optional_module() -> None:
+    own = {key: {CALLED.get(name, name) for name in names(EXTRAS[key])} for key in RUNTIME}
+    for module, extra in cli.EXTRAS.items():
+        assert CALLED.get(module, module) in own[extra]
+    assert {CALLED.get(name, name) for name in cli.EXTRAS} == set().union(*own.values())
+
+
+def test_a_missing_module_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert cli.main(["train", "quick", "--out", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert 'pip install "theoryverify[simulate]"' in err
 
 
 def test_every_dependency_is_pinned() -> None:

@@ -26,6 +26,18 @@ EPILOG = (
 )
 
 
+EXTRAS = {
+    "torch": "simulate",
+    "scipy": "simulate",
+    "safetensors": "simulate",
+    "joblib": "simulate",
+    "distributed": "cluster",
+    "matplotlib": "figures",
+    "sklearn": "data",
+}
+"""Modules that may be absent, and the extra that brings each."""
+
+
 class _Parser(argparse.ArgumentParser):
     """One line on standard error instead of the whole usage."""
 
@@ -48,6 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (TrainingDiverged, SweepFailed) as error:
         print(f"theoryverify: {_one_line(error)}", file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:
+        if (extra := EXTRAS.get((error.name or "").partition(".")[0])) is None:
+            raise
+        print(
+            f"theoryverify: {error.name} is not installed and is needed here: "
+            f'pip install "theoryverify[{extra}]"',
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print("theoryverify: interrupted", file=sys.stderr)
         return 130
