@@ -246,3 +246,11 @@ def test_fuzzed_checkpoints_never_load_something_else(tmp_path: Path) -> None:
             assert torch.equal(found.tensors["w"], tensors(1)["w"])
         (path / name).write_bytes(whole[name])
     assert checkpoints.latest() is not None
+
+
+def test_a_missing_safetensors_is_named_before_the_first_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("theoryverify.simulate.checkpoint.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"checkpoints need safetensors: pip install"):
+        Checkpoints(tmp_path, {})

@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +78,13 @@ class Checkpoints:
     Raises
     ------
     InputError
-        If the folder cannot be written to, or the configuration is no plain JSON.
+        If the folder cannot be written to, the configuration is no plain JSON, or safetensors is not
+        installed: known before the first step, not at the first checkpoint.
     """
 
     def __init__(self, folder: str | os.PathLike[str], configuration: Mapping[str, JSON]) -> None:
+        if find_spec("safetensors") is None:
+            raise InputError('checkpoints need safetensors: pip install "theoryverify[simulate]"')
         self.folder = writable_folder(Path(folder))
         self.configuration = plain(configuration)
 
