@@ -216,16 +216,20 @@ import sys
 from theoryverify.simulate.store import Store
 from theoryverify.simulate.sweep import Cell, sweep
 folder, store = sys.argv[1:3]
-cells = [Cell(f"n={n}", {"n": n, "scale": 1.5, "folder": folder}) for n in range(30)]
+cells = [Cell(f"n={n}", {"n": n, "scale": 1.5, "folder": folder}) for n in range(int(sys.argv[3]))]
 sweep("toy", cells, "toys_of_sweep:slow", store=Store(store), jobs=2)
 print("done")
 """
 
 
-def script(folder: Path, store: Path) -> subprocess.Popen[str]:
+LONG = 200
+"""Cells enough that a busy machine does not finish them between two looks at the store."""
+
+
+def script(folder: Path, store: Path, count: int = 30) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(folder / "modules")}
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(folder), str(store)],
+        [sys.executable, "-c", SCRIPT, str(folder), str(store), str(count)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -236,8 +240,8 @@ def script(folder: Path, store: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_sweep_that_is_killed_goes_on_where_it_was(toys: Any, tmp_path: Path, how: Any) -> None:
-    store, cells = Store(tmp_path / "store"), grid(tmp_path, 30)
-    process = script(tmp_path, store.root)
+    store, cells = Store(tmp_path / "store"), grid(tmp_path, LONG)
+    process = script(tmp_path, store.root, LONG)
     while len(list(store.keys())) < 4:
         assert process.poll() is None
         time.sleep(0.01)
@@ -247,15 +251,15 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(toys: Any, tmp_path: Path, 
         process.send_signal(how)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
-    stored = 30 - len(missing("toy", cells, toys.slow, store=store))
-    assert 4 <= stored < 30
+    stored = LONG - len(missing("toy", cells, toys.slow, store=store))
+    assert 4 <= stored < LONG
     if how == signal.SIGINT:
         assert "Process" not in errors  # no traces of workers
-        assert f"{stored} of 30 cells of toy are stored, {30 - stored} are left" in errors
+        assert f"{stored} of {LONG} cells of toy are stored, {LONG - stored} are left" in errors
     before = calls(tmp_path)
     assert_right(sweep("toy", cells, toys.slow, store=store, jobs=2, show=False), cells)
     again = sum(calls(tmp_path).values()) - sum(before.values())
-    assert again == 30 - stored
+    assert again == LONG - stored
 
 
 def test_two_sweeps_on_one_store(toys: Any, tmp_path: Path) -> None:

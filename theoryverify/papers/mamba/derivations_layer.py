@@ -118,10 +118,20 @@ def in_law_steps() -> Iterator[DerivationStep]:
         kernel.subs(more, simultaneous=True),
         kernel + (x**2 - 1) * (q**2 - 1) / 2 + x * q * t,
     )
-    yield DerivationStep(
-        "given the query ⟨x,q⟩ = |q|G and |x|² = G² + χ²_{p-1}, independent of the support: "
-        "r + 2 random numbers a token, whatever d"
+    g, c, s = sympy.symbols("G c s", real=True)  # G ~ N(0,1), c ~ χ²_{p-1}, s = |q|²
+    split = kernel.subs({t: sympy.Symbol("root_s", positive=True) * g, x2: g**2 + c, q2: s})
+    split = split.subs(sympy.Symbol("root_s", positive=True) ** 2, s)
+    yield asserted(
+        "given the query ⟨x,q⟩ = |q|G and |x|² = G² + c, c ~ χ²_{p-1}, independent of the support",
+        sympy.expand(split),
+        sympy.expand(((s - 1) * (g**2 - 1) - (c - (p - 1))) / 2),
     )
+    yield asserted(
+        "its mean over G and c is 0, as E G² = 1 and E c = p - 1",
+        sympy.expand(((s - 1) * (g**2 - 1) - (c - (p - 1))) / 2).subs({g: 1, c: p - 1}),
+        sympy.Integer(0),
+    )
+    yield DerivationStep("so r + 2 random numbers a token, whatever d")
 
 
 def stage_one_steps() -> Iterator[DerivationStep]:
