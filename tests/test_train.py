@@ -60,12 +60,12 @@ def train(path: Path, out: Path, *more: str) -> int:
 
 
 def test_the_quick_model_learns_in_context() -> None:
-    """A sixth of the preset ``quick``, of half its batch; the error is that of the longest contexts.
+    """Few steps of the preset ``quick``, with small batches; the error is that of the longest contexts.
 
     The measure is robust: the median of squared errors, whose value for the prediction 0 is 0.33.
     """
     quick = icl_config.PRESETS["quick"]
-    document = quick.json() | {"steps": 250, "batch": 32, "observe_every": 250}
+    document = quick.json() | {"steps": 200, "batch": 24, "observe_every": 200}
     document["optimizer"] |= {"warmup": 50}
     found = train_in_context(configuration(document))
     before, after = found.run.observed["errors"]
@@ -340,7 +340,7 @@ def test_a_diverged_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_estimate_is_of_the_right_size() -> None:
-    settings = configuration(SMALL | {"steps": 200, "batch": 16})
+    settings = configuration(SMALL | {"steps": 60, "batch": 16})
     guess = estimated_seconds(settings)
     start = time.perf_counter()
     train_in_context(settings)

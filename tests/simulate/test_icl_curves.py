@@ -86,17 +86,6 @@ def test_no_example_predicts_zero() -> None:
     )
 
 
-def test_kernel_ridge_is_scikit_learns() -> None:
-    ridge = pytest.importorskip("sklearn.kernel_ridge")
-    prompts = curves.shared_test(TASK, 10, 3)
-    ours = curves.kernel_errors(prompts, (0, 1), (2.0, 0.05), [9])
-    for i in range(3):
-        fit = ridge.KernelRidge(kernel="rbf", gamma=1 / 4, alpha=0.05)
-        fit.fit(prompts.X[i, :9, :2], prompts.y[i, :9])
-        guess = fit.predict(prompts.X[i, 9:, :2])[0]
-        assert ours[i, 0] == pytest.approx((guess - prompts.y[i, 9]) ** 2, rel=1e-8)
-
-
 def test_the_oracle_choice_is_at_least_as_good_and_choices_are_used() -> None:
     test, held = (curves.shared_test(TASK, 24, 60, split=s) for s in ("test", "validation"))
     sizes = [4, 23]

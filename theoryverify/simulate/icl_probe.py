@@ -10,7 +10,8 @@ decides is the label transformation ``T(y) = y σ(y/ρ+b)`` and its Hermite coef
 * **response**: how later predictions change with the label of one example. If f is a head on a feature
   ``Σ_j T(y_j) ⟨x_j,x_q⟩`` and equals ``g(⟨β,x_q⟩)``, then to first order ``δf ∝ T(y_j) w`` with
   ``w = g'(⟨β,x_q⟩) ⟨x_j,x_q⟩``. So ``T̂(v) = E[(f(y_j ← v) - f(y_j ← 0)) w]/E[w²]`` is the theory's T, up
-  to a factor. It asks nothing of the model's inside, and means the same for both.
+  to the factor ``1/E[T z]``: so its degree-1 coefficient is positive. It asks nothing of the model's
+  inside, and means the same for both. (At r = 1 β cannot change a little, and this does not apply.)
 * **alignment**: R² of a linear read-out of ``⟨β,x⟩`` from the residual stream, on tasks that the
   read-out has not seen.
 """

@@ -36,12 +36,15 @@ def curves() -> Mapping[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiments_icl, "CLASSICAL", (3, 40))
         patch.setattr(experiments_icl, "KERNEL_SIZES", [8, 16, 32])
+        patch.setattr(experiments_icl, "_BAND_DRAWS", 30)
         return experiments_icl.icl_tables(Plan(), TINY)
 
 
 @pytest.fixture(scope="module")
 def training() -> Mapping[str, Table]:
-    return experiments_training.training_tables(Plan(), TINY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiments_training, "_DRAWS", 30)
+        return experiments_training.training_tables(Plan(), TINY)
 
 
 # -- curves -------------------------------------------------------------------------------------

@@ -22,6 +22,10 @@ Floats = NDArray[np.float64]
 
 _DRAWS = 200
 _LEVEL = (0.025, 0.975)
+_TWO_POINTS = (
+    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (c) tells how labels "
+    "count for one or the other, and its sign means nothing."
+)
 PROFILE = 4
 """Hermite coefficients up to this degree."""
 
@@ -39,7 +43,7 @@ def training_data(plan: Plan) -> Data:
         f"tasks, the last quarter of the positions. (b), (c): {sizes.probes} prompts a seed, one label "
         f"replaced. (d): read-outs fitted on {seen} tasks and judged on {unseen} others, one for each "
         "size. Bands are 95%: bootstrap over tasks (a) or prompts (b, c), the seeds drawn too; in (d) "
-        "the range of the seeds.",
+        "the range of the seeds." + (_TWO_POINTS if base.task.r == 1 else ""),
     )
 
 
@@ -87,10 +91,10 @@ def _curve(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, 
             yield (name, int(step), measure, value, low, high, float(of(zero)[0]))
 
 
-def resampled(runs: list[Arrays], draws: int = _DRAWS) -> Iterator[list[Arrays]]:
+def resampled(runs: list[Arrays]) -> Iterator[list[Arrays]]:
     """Bootstrap over seeds and prompts: the probes of drawn runs, with drawn prompts."""
     rng = np.random.default_rng(0)
-    for _ in range(draws):
+    for _ in range(_DRAWS):
         chosen = [runs[i] for i in rng.integers(len(runs), size=len(runs))]
         drawn = rng.integers(len(runs[0]["weight"]), size=len(runs[0]["weight"]))
         yield [
