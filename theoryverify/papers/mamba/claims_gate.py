@@ -38,9 +38,9 @@ from theoryverify.exact.gate_law import (
 )
 from theoryverify.exact.gate_zeros import certified_root, gated_ball
 from theoryverify.exact.generative import generative_exponent
-from theoryverify.exact.hermite import hermite, raw_coefficients
+from theoryverify.exact.hermite import raw_coefficients
 from theoryverify.exact.links import link
-from theoryverify.exact.surds import Surds, root_factorial
+from theoryverify.exact.surds import Surds, hermite, root_factorial
 from theoryverify.papers.mamba import theory
 from theoryverify.papers.mamba.claims_exponents import NUMBERING
 from theoryverify.papers.mamba.links import (
