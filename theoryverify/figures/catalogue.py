@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theoryverify.claims.paper import Outcome
 from theoryverify.claims.discovery import each
+from theoryverify.claims.paper import Outcome
 from theoryverify.errors import InputError
 from theoryverify.figures.figure import Figure
 

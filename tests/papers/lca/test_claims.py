@@ -3,9 +3,9 @@
 import pytest
 
 from theoryverify.claims.claim import Check, Claim, Context
+from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import run_check
 from theoryverify.claims.ladder import REFUTED
-from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.registry import claims_of
 
 CLAIMS = claims_of([paper_named("lca")])

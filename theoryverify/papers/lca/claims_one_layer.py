@@ -400,7 +400,9 @@ def slope_on_atom(gain: sympy.Expr, examination: Examination) -> Evidence:
         "in numbers, ρ = 3/2",
         bool(stated == sympy.Rational(str(atom_slope(radius)))),
         str(stated),
-        by=lambda: equals(Evaluated(gain, {theory.M: Fraction(9, 4)}), Fraction(str(atom_slope(radius)))),
+        by=lambda: equals(
+            Evaluated(gain, {theory.M: Fraction(9, 4)}), Fraction(str(atom_slope(radius)))
+        ),
     )
     return examination.evidence("every d, ρ > 0, ζ")
 
