@@ -109,8 +109,8 @@ class StageOne:
     --------
     >>> from theoryverify.exact.gate import Gate
     >>> step = StageOne(Population("He4(z)/sqrt(24)", Gate(60, -9)))
-    >>> round(float(step.query_factor(2).total), 4)
-    0.1407
+    >>> round(float(step.query_factor(2).total), 6)
+    0.140987
     """
 
     def __init__(
