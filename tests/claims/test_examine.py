@@ -180,6 +180,36 @@ def test_the_selection_is_spread_and_stable() -> None:
     assert mutants(formula, 10) == mutants(formula, 10)
 
 
+def test_all_mutants_of_a_small_formula() -> None:
+    x, y = sympy.symbols("x y")
+    T = sympy.Symbol("T", integer=True, positive=True)
+    formula = x + T * y**2
+    wrong = {
+        -formula,
+        2 * formula,
+        x + (T + 1) * y**2,
+        -x + T * y**2,
+        2 * x + T * y**2,
+        x - T * y**2,
+        x + 2 * T * y**2,
+        x + T * y**3,
+        x + T * y,
+    }
+    found = mutants(formula)
+    assert {mutant for _, mutant in found} == wrong
+    assert len(found) == len(wrong)
+    assert mutants(formula, 3) == [found[0], found[3], found[6]]
+    # In a tuple one entry changes at a time; the others stay, whatever they are.
+    both = mutants((formula, "fixed", x), 100)
+    first = [pair for name, pair in both if name.startswith("entry 1: ")]
+    assert first == [(mutant, "fixed", x) for _, mutant in found]
+    assert [pair for name, pair in both if name.startswith("entry 3: ")] == [
+        (formula, "fixed", -x),
+        (formula, "fixed", 2 * x),
+    ]
+    assert len(both) == len(first) + 2
+
+
 def test_only_expressions_have_mutants() -> None:
     assert mutants(lambda value: value) == []
     assert len(mutants((toy.x, 3))) == len(mutants(toy.x))
