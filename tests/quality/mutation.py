@@ -34,7 +34,11 @@ TARGETS = {
     "exact/facts.py": ["tests/exact/test_facts.py"],
     "exact/quadrature.py": ["tests/exact/test_quadrature.py"],
     "claims/examine.py": ["tests/claims/test_examine.py", "tests/claims/test_runner.py"],
-    "claims/results.py": ["tests/claims/test_examine.py", "tests/claims/test_runner.py"],
+    "claims/results.py": [
+        "tests/claims/test_examine.py",
+        "tests/claims/test_runner.py",
+        "tests/report",
+    ],
     "claims/registry.py": ["tests/claims/test_runner.py", "tests/claims/test_paper_files.py"],
     "claims/mutants.py": ["tests/claims/test_examine.py"],
     "stats.py": ["tests/test_stats.py"],
