@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import (
     derivations_appendices,
@@ -15,7 +16,6 @@ from theoryverify.papers.lca import (
     derivations_uniqueness,
     theory,
 )
-from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, T, a, alpha, b, beta, zeta
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import theory
-from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, T, a, alpha, b, beta, s, zeta
 
 

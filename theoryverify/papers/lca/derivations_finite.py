@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import finite, theory
 from theoryverify.papers.lca.finite import L, d
-from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import M, alpha, beta, s
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.papers.lca import rate_theory
 from theoryverify.papers.lca.rate_theory import (
     Lambda,
@@ -22,7 +23,6 @@ from theoryverify.papers.lca.rate_theory import (
     tau_a,
     tau_b,
 )
-from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import T, a, alpha, alpha_limit, b, contraction
 
 

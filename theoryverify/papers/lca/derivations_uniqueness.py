@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.exact.facts import Theorem
 from theoryverify.papers.lca import uniqueness_cases, uniqueness_lemmas, uniqueness_signs
-from theoryverify.papers.lca.steps import asserted
 from theoryverify.papers.lca.theory import T, a, alpha, b
 from theoryverify.papers.lca.uniqueness import (
     B,

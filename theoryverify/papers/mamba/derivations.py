@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted, checked
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.gate_law import gate_law, sigmoid_derivative
 from theoryverify.exact.generative import generative_exponent
 from theoryverify.exact.hermite import hermite_coefficients, raw_coefficients
-from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, Z, hermite, root_factorial
 from theoryverify.papers.mamba import derivations_layer, jump, theory
@@ -21,46 +21,31 @@ H3 = "He3(z)/sqrt(6)"
 MIX = "(He2(z)/sqrt(2)+He3(z)/sqrt(6))/sqrt(2)"
 
 
-def _asserted(text: str, left: sympy.Expr, right: sympy.Expr) -> DerivationStep:
-    """A step ``left = right``, decided exactly."""
-    decision = decide_identity(left, right)
-    if decision.holds is not True:
-        raise AssertionError(f"{text}: {decision.reason} {decision.witness}")
-    return DerivationStep(text, sympy.Eq(left, right, evaluate=False), True)
-
-
-def _checked(text: str, holds: bool, shown: object = None) -> DerivationStep:
-    """A step that was decided in exact arithmetic, or by balls."""
-    if not holds:
-        raise AssertionError(f"{text}: {shown}")
-    return DerivationStep(text, shown, True)
-
-
 def hermite_expansion() -> Iterator[DerivationStep]:
     """He_k, orthogonality, and exact coefficients."""
     yield DerivationStep("He_k(z) = (-1)^k e^{z²/2} (d/dz)^k e^{-z²/2}: monic, probabilists'")
     recurrence = all(
         hermite(k + 1) == Z * hermite(k) - Surds.of(k) * hermite(k - 1) for k in range(1, 40)
     )
-    yield _checked("z He_k = He_{k+1} + k He_{k-1}, checked for k < 40", recurrence)
+    yield checked("z He_k = He_{k+1} + k He_{k-1}, checked for k < 40", recurrence)
     derivative = all(hermite(k).derivative() == Surds.of(k) * hermite(k - 1) for k in range(1, 40))
-    yield _checked("He_k' = k He_{k-1}, checked for k < 40", derivative)
+    yield checked("He_k' = k He_{k-1}, checked for k < 40", derivative)
     yield DerivationStep("by parts (Stein): E[g He_k] = E[g' He_{k-1}] = ... = E[g^{(k)}]")
     orthogonal = all(
         raw_coefficients(hermite(j))[k] == (root_factorial(k) ** 2 if j == k else Surds({}))
         for j in range(20)
         for k in range(20)
     )
-    yield _checked("so E[He_j He_k] = k! if j = k, else 0, checked for j, k < 20", orthogonal)
+    yield checked("so E[He_j He_k] = k! if j = k, else 0, checked for j, k < 20", orthogonal)
     g = link("z**4")
     values = hermite_coefficients(g, 5, norm="series")
-    yield _checked(
+    yield checked(
         "z⁴ = Σ s_k He_k with s_k = E[g He_k]/k!, k = 0..4",
         [c.exact for c in values] == ["3", "0", "6", "0", "1"],
         sympy.Tuple(*(sympy.sympify(int(c.exact or 0)) for c in values)),
     )
     again = Surds.of(3) + Surds.of(6) * hermite(2) + hermite(4)
-    yield _checked("and back: 3 + 6 He_2 + He_4 = z⁴", again == g.polynomial, f"{again}")
+    yield checked("and back: 3 + 6 He_2 + He_4 = z⁴", again == g.polynomial, f"{again}")
 
 
 def information_exponent() -> Iterator[DerivationStep]:
@@ -70,17 +55,17 @@ def information_exponent() -> Iterator[DerivationStep]:
         values = hermite_coefficients(text, expected + 1, norm="raw")
         lower_vanish = all(c.zero is True for c in values[1:expected])
         shown = ", ".join(f"E[g He_{c.k}] = {c.exact}" for c in values[1:])
-        yield _checked(
+        yield checked(
             f"g = {text}: ie = {expected}", lower_vanish and values[-1].zero is False, shown
         )
     tiny = hermite_coefficients("He4(z) - 1e-12*z", 2, norm="raw")[1]
-    yield _checked(
+    yield checked(
         "no threshold: g = He_4 - 10^{-12} He_1 has ie = 1",
         tiny.zero is False,
         f"E[g He_1] = {tiny.exact}",
     )
     hidden = hermite_coefficients("sin(z) - exp(-1/2)*z", 4, norm="raw")
-    yield _checked(
+    yield checked(
         "an identity: sin(z) - e^{-1/2} z has ie = 3, as E[sin(z) z] = e^{-1/2}",
         hidden[1].zero is True and hidden[3].zero is False,
         f"E[g He_1] = {hidden[1].exact}, E[g He_3] = {hidden[3].exact}",
@@ -104,12 +89,12 @@ def generative_exponent_steps() -> Iterator[DerivationStep]:
     )
     for text in (H3, "He4(z)/sqrt(24)", MIX, "z**4"):
         found = generative_exponent(text)
-        yield _checked(
+        yield checked(
             f"g = {text}: ge = {found.value}", found.witness is not None, str(found.witness)
         )
     square = "z**2*exp(-z**2)"
     found = generative_exponent(square)
-    yield _checked(
+    yield checked(
         "beyond polynomials: g = z² e^{-z²} has ge = 4, since z e^{-z²/2} = ±√g makes "
         "the two branches of E[He_2 | g] cancel",
         found.value == 4,
@@ -127,7 +112,7 @@ def gated_link() -> Iterator[DerivationStep]:
     previous = s
     for k in range(1, 4):
         listed = sympy.Poly([int(c) for c in reversed(sigmoid_derivative(k).coeffs())], s).as_expr()
-        yield _asserted(
+        yield asserted(
             f"σ^{{({k})}} from σ' = σ(1-σ), with s = σ(b)",
             listed,
             sympy.diff(previous, s) * s * (1 - s),
@@ -135,30 +120,30 @@ def gated_link() -> Iterator[DerivationStep]:
         previous = listed
     for text, p in ((H3, 1), ("He4(z)/sqrt(24)", 2), (MIX, 1)):
         law = gate_law(text, p, -3)
-        yield _checked(f"g = {text}: leading order k = {law.k}", law.k == law.effective, str(law))
+        yield checked(f"g = {text}: leading order k = {law.k}", law.k == law.effective, str(law))
         start = law.valid_from("1/10")
         gate = Gate(start, -3).coefficient(text, p).enclosure
         leading = law.leading(start)
         close = abs(gate.lower - leading.lower) * 10 <= abs(leading.lower)
-        yield _checked(
+        yield checked(
             f"within 10% for every ρ >= {start}; there c_{p} and its law are",
             close,
             f"{float(gate):.10g} and {float(leading):.10g}",
         )
     at = Gate(4, -2)
     c = at.coefficient(H3, 1)
-    yield _checked(
+    yield checked(
         "so ie(g·σ(g/ρ+b)) = 1 = ge for He_3/√6 at ρ = 4, b = -2",
         at.information_exponent(H3).value == 1,
         f"c_1 = {c.enclosure}",
     )
-    yield _asserted(
+    yield asserted(
         "but for b = 0 and odd g: σ(u) - 1/2 is odd, so the odd part of g·σ(g/ρ) is",
         theory.odd_part_of_gated(),
         theory.y / 2,
     )
     flat = Gate(4, 0)
-    yield _checked(
+    yield checked(
         "hence c_1 = E[g he_1]/2 = 0 for He_3, and ie = 2, not ge = 1",
         flat.information_exponent(H3).value == 2,
         f"c_2 = {flat.coefficient(H3, 2).enclosure}",
@@ -169,10 +154,10 @@ def sphere_moments() -> Iterator[DerivationStep]:
     """Moments of the sphere, and the feature after one gradient step."""
     second, fourth, mixed = theory.sphere_moments()
     yield DerivationStep("a Gaussian vector is x = Rβ, R independent of β on the sphere of R^r")
-    yield _asserted("E R² = r, so E β_i²", second, 1 / r)
-    yield _asserted("E R⁴ = 3r + r(r-1), so E β_i⁴", fourth, 3 / (3 * r + r * (r - 1)))
-    yield _asserted("E β_i² β_j²", mixed, fourth / 3)
-    yield _asserted(
+    yield asserted("E R² = r, so E β_i²", second, 1 / r)
+    yield asserted("E R⁴ = 3r + r(r-1), so E β_i⁴", fourth, 3 / (3 * r + r * (r - 1)))
+    yield asserted("E β_i² β_j²", mixed, fourth / 3)
+    yield asserted(
         "check: Σ_ij E β_i² β_j² = 1", r * fourth + r * (r - 1) * mixed, sympy.Integer(1)
     )
     constant, linear, diagonal, pair = theory.one_step_weights()
@@ -184,7 +169,7 @@ def sphere_moments() -> Iterator[DerivationStep]:
         + diagonal * c2 * (S - 1) / sympy.sqrt(2)
         + pair * sympy.sqrt(2) * c2 * (z**2 - S) / 2
     )
-    yield _asserted("φ(x)ᵀ(γ* ∘ E[T φ]) with S = Σ β_i² x_i²", feature, theory.test_time_feature())
+    yield asserted("φ(x)ᵀ(γ* ∘ E[T φ]) with S = Σ β_i² x_i²", feature, theory.test_time_feature())
     yield DerivationStep(
         "the diagonal counts 3, a mixed entry 2: for ge = 2 the feature is not a "
         "function of z alone"
@@ -198,16 +183,16 @@ def relu_jump() -> Iterator[DerivationStep]:
         "n odd: z He_n = He_{n+1} + n He_{n-1}, so K_1 = 2[He_n + n He_{n-2}](t) φ(t)/√(n!)"
     )
     square = theory.raising(theory.raising({0: sympy.Integer(1)}))
-    yield _asserted(
+    yield asserted(
         "n even: He_2 He_n = He_{n+2} + 2n He_n + n(n-1) He_{n-2}; the middle", square[0] - 1, 2 * n
     )
-    yield _asserted("and the last coefficient", square[-2], n * (n - 1))
+    yield asserted("and the last coefficient", square[-2], n * (n - 1))
     yield DerivationStep("so K_2 = √2 [He_{n+1} + 2n He_{n-1} + n(n-1) He_{n-3}](t) φ(t)/√(n!)")
     for order in range(3, 9):
         t = jump.threshold(order)
         integrated = jump.query_factor(order, t)
         closed = jump.boundary_term(jump.jump_polynomial(order), t)
-        yield _checked(
+        yield checked(
             f"n = {order}: integral and closed form are one number",
             not (integrated - closed).terms,
             str(closed),

@@ -7,18 +7,11 @@ from collections.abc import Iterator
 import sympy
 
 from theoryverify.claims.paper import Derivation, DerivationStep
+from theoryverify.claims.steps import asserted
 from theoryverify.exact.identities import decide_identity
 from theoryverify.papers.mamba import forgetting, one_step, recurrence, theory
 from theoryverify.papers.mamba.recurrence import L, gate, j, opening, rest
 from theoryverify.papers.mamba.theory import u
-
-
-def asserted(text: str, left: sympy.Expr, right: sympy.Expr) -> DerivationStep:
-    """A step ``left = right``, decided exactly."""
-    decision = decide_identity(left, right)
-    if decision.holds is not True:
-        raise AssertionError(f"{text}: {decision.reason} {decision.witness}")
-    return DerivationStep(text, sympy.Eq(left, right, evaluate=False), True)
 
 
 def closed_form() -> Iterator[DerivationStep]:

@@ -1,4 +1,4 @@
-"""A step of a derivation that is decided before it is shown."""
+"""Steps of a derivation that are decided before they are shown."""
 
 from __future__ import annotations
 
@@ -20,3 +20,16 @@ def asserted(text: str, left: sympy.Expr, right: sympy.Expr) -> DerivationStep:
     if decision.holds is not True:
         raise AssertionError(f"{text}: {decision.reason} {decision.witness}")
     return DerivationStep(text, sympy.Eq(left, right, evaluate=False), True)
+
+
+def checked(text: str, holds: bool, shown: object = None) -> DerivationStep:
+    """A step that was decided in exact arithmetic, or by balls.
+
+    Raises
+    ------
+    AssertionError
+        If it does not hold.
+    """
+    if not holds:
+        raise AssertionError(f"{text}: {shown}")
+    return DerivationStep(text, shown, True)
