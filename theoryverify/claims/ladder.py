@@ -34,6 +34,11 @@ class Verdict(StrEnum):
     OUTSIDE = "outside"
     ERROR = "error"
 
+    @property
+    def decided(self) -> bool | None:
+        """Whether it holds, as a step of an examination notes it; ``None`` where nothing is known."""
+        return {"holds": True, "refuted": False}.get(self.value)
+
 
 PROVED, CERTIFIED, COMPUTED, SIMULATED = Rung
 HOLDS, REFUTED, INCONCLUSIVE, OUTSIDE, ERROR = Verdict

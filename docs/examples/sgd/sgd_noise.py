@@ -150,8 +150,7 @@ def runs(variance: sympy.Expr, examination: Examination, context: Context) -> Ev
         budget=draws_for(margin, 0.5),
         rng=context.rng(),
     )
-    holds = {"holds": True, "refuted": False}.get(found.verdict.value)
-    examination.decide("E x_t²", holds, str(found))
+    examination.decide("E x_t²", found.verdict.decided, str(found))
     return examination.evidence("η = 1/2, σ = 1, t = 6, within 0.01")
 
 

@@ -139,8 +139,7 @@ def _expected(law: Law, integrand: sympy.Expr) -> float:
 
 
 def note(examination: Examination, name: str, found: Equivalence, shown: str = "") -> bool | None:
-    holds = {"holds": True, "refuted": False}.get(found.verdict.value)
-    return examination.decide(name, holds, str(found) + shown)
+    return examination.decide(name, found.verdict.decided, str(found) + shown)
 
 
 # -- the loss -----------------------------------------------------------------------------------

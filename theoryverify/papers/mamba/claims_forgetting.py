@@ -202,8 +202,9 @@ def _simulated(formula: sympy.Expr, case: _Law, examination: Examination, contex
         rng=rng,
         batch=5000,
     )
-    holds = {"holds": True, "refuted": False}.get(found.verdict.value)
-    examination.decide(f"E f for {text}, ρ = {rho}, b = {bias}, τ = {noise}", holds, str(found))
+    examination.decide(
+        f"E f for {text}, ρ = {rho}, b = {bias}, τ = {noise}", found.verdict.decided, str(found)
+    )
 
 
 _FAR_OFF = {

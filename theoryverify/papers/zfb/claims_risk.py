@@ -140,12 +140,8 @@ def literal_network(
         rng=context.rng(),
         batch=20_000,
     )
-    examination.decide("risk", _as_bool(found.verdict), str(found))
+    examination.decide("risk", found.verdict.decided, str(found))
     return examination.evidence(f"Λ = diag{spectrum}, N = {n}, M = {m}, 5% margin")
-
-
-def _as_bool(verdict: object) -> bool | None:
-    return {"holds": True, "refuted": False}.get(str(verdict))
 
 
 FLOOR = Claim(
