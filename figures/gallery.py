@@ -6,7 +6,7 @@ from pathlib import Path
 from theoryverify.figures import Plan
 from theoryverify.figures.catalogue import selected
 from theoryverify.figures.render import drawn, picture
-from theoryverify.report.files import writable_folder, write_bytes
+from theoryverify.files import writable_folder, write_bytes
 
 DPI = 110
 

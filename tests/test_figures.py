@@ -19,10 +19,10 @@ from theoryverify.cli import main
 from theoryverify.errors import InputError
 from theoryverify.figures import Data, Figure, Plan, Table, catalogue
 from theoryverify.figures.render import picture, render
+from theoryverify.files import write_bytes
 from theoryverify.papers.lca import experiments_stationary as stationary
 from theoryverify.papers.lca.experiments_alpha_star import UNIFORM
 from theoryverify.papers.lca.figures_stationary import STATIONARY
-from theoryverify.report.files import write_bytes
 
 pytest.importorskip("matplotlib")
 

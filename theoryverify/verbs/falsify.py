@@ -64,7 +64,7 @@ def _target(out: str | None, claim: str) -> Path:
     """Where the file would go, known to be writable before the search begins."""
     import re
 
-    from theoryverify.report.files import writable_folder
+    from theoryverify.files import writable_folder
 
     name = "found_" + re.sub(r"\W", "_", claim)
     target = Path(out) if out is not None else Path("out/falsify") / f"{name}.py"
@@ -79,7 +79,7 @@ def _target(out: str | None, claim: str) -> Path:
 
 def _shown(outcomes: list[search.Outcome], target: Path) -> Outcome:
     from theoryverify.claims.counterexample import counterexample_source, outcome_json
-    from theoryverify.report.files import writable_folder, write_text
+    from theoryverify.files import writable_folder, write_text
 
     rows: list[dict[str, Any]] = [outcome_json(outcome) for outcome in outcomes]
     last = outcomes[-1]

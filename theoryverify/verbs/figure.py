@@ -42,7 +42,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.figures.catalogue import figure_list, selected
     from theoryverify.figures.figure import Plan
     from theoryverify.figures.render import render, require_installed
-    from theoryverify.report.files import writable_folder, write_bytes
+    from theoryverify.files import writable_folder, write_bytes
 
     if args.list_all:
         return figure_list()
