@@ -13,7 +13,7 @@ from theoryverify.exact.balls import precision
 from theoryverify.exact.densities import Ball
 from theoryverify.papers.lca import rate_theory
 from theoryverify.papers.lca.alpha_star import alpha_star
-from theoryverify.papers.lca.derivations_rates import rates
+from theoryverify.papers.lca.derivations.rates import rates
 from theoryverify.papers.lca.rate import alpha_expansion, beta_expansion, law_ends, within_for_all
 from theoryverify.papers.lca.two import beta_star
 from theoryverify.testing import assert_identity

@@ -11,8 +11,8 @@ import sympy
 
 from theoryverify.errors import InputError
 from theoryverify.exact.gate import Gate
-from theoryverify.papers.mamba.claims_embedding import gaussian_mean
-from theoryverify.papers.mamba.claims_law import kernel, p, q2, t, x2
+from theoryverify.papers.mamba.claims.embedding import gaussian_mean
+from theoryverify.papers.mamba.claims.law import kernel, p, q2, t, x2
 from theoryverify.papers.mamba.population import Population
 from theoryverify.simulate.mamba_law import SymmetricGamma, sample_features
 from theoryverify.testing import assert_identity

@@ -17,9 +17,9 @@ from theoryverify.errors import InputError
 from theoryverify.exact.densities import Uniform
 from theoryverify.figures import Plan
 from theoryverify.figures.cells import Cells, Work
-from theoryverify.papers.lca.cells_fig2 import chain_risk
+from theoryverify.papers.lca.experiments.cells_fig2 import chain_risk
 
-CODE = ("theoryverify.papers.lca.cells_fig2",)
+CODE = ("theoryverify.papers.lca.experiments.cells_fig2",)
 
 
 def work() -> list[Work]:

@@ -20,9 +20,9 @@ from theoryverify.errors import InputError
 from theoryverify.figures import Data, Figure, Plan, Table, catalogue
 from theoryverify.figures.render import picture, render
 from theoryverify.files import write_bytes
-from theoryverify.papers.lca import experiments_stationary as stationary
-from theoryverify.papers.lca.experiments_alpha_star import UNIFORM
-from theoryverify.papers.lca.figures_stationary import STATIONARY
+from theoryverify.papers.lca.experiments import stationary
+from theoryverify.papers.lca.experiments.alpha_star import UNIFORM
+from theoryverify.papers.lca.figures.stationary import STATIONARY
 
 pytest.importorskip("matplotlib")
 

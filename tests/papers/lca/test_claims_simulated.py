@@ -14,7 +14,7 @@ import pytest
 
 from theoryverify.claims import HOLDS, INCONCLUSIVE, REFUTED, Check, Claim, Context
 from theoryverify.claims.examine import examine
-from theoryverify.papers.lca import claims_simulated as simulated
+from theoryverify.papers.lca.claims import simulated
 from theoryverify.papers.lca.laws import UNIFORM
 
 
@@ -42,7 +42,7 @@ def test_importing_the_claims_imports_no_torch() -> None:
     import subprocess
     import sys
 
-    code = "import sys, theoryverify.papers.lca.claims_simulated; sys.exit('torch' in sys.modules)"
+    code = "import sys, theoryverify.papers.lca.claims.simulated; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
 from theoryverify.figures import Plan, Table
-from theoryverify.papers.lca import cells_fig3 as cells
-from theoryverify.papers.lca import experiments_fig3 as experiments
-from theoryverify.papers.lca.figures_fig3 import FIG3
+from theoryverify.papers.lca.experiments import cells_fig3 as cells
+from theoryverify.papers.lca.experiments import fig3 as experiments
+from theoryverify.papers.lca.figures.fig3 import FIG3
 from theoryverify.papers.lca.untied_context import context_form, descend
 
 for module in ("matplotlib", "torch", "scipy"):

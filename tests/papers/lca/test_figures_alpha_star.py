@@ -12,9 +12,9 @@ import pytest
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of, enclosed
 from theoryverify.exact.densities import Uniform
 from theoryverify.figures import Table
-from theoryverify.papers.lca import experiments_alpha_star as experiments
 from theoryverify.papers.lca import rate
-from theoryverify.papers.lca.figures_alpha_star import ALPHA_STAR
+from theoryverify.papers.lca.experiments import alpha_star as experiments
+from theoryverify.papers.lca.figures.alpha_star import ALPHA_STAR
 from theoryverify.papers.lca.laws import MIXED
 
 pytest.importorskip("matplotlib")

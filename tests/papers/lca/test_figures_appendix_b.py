@@ -13,9 +13,9 @@ from theoryverify.errors import InputError
 from theoryverify.exact.laws import TwoPoint
 from theoryverify.figures import Plan, Table
 from theoryverify.models.ablations import ARMS, state
-from theoryverify.papers.lca import cells_appendix_b as cells
-from theoryverify.papers.lca import experiments_appendix_b as experiments
-from theoryverify.papers.lca.figures_appendix_b import APPENDIX_B, LOOKS
+from theoryverify.papers.lca.experiments import appendix_b as experiments
+from theoryverify.papers.lca.experiments import cells_appendix_b as cells
+from theoryverify.papers.lca.figures.appendix_b import APPENDIX_B, LOOKS
 from theoryverify.papers.lca.laws import UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.two import beta_star

@@ -14,13 +14,13 @@ from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_o
 from theoryverify.errors import InputError
 from theoryverify.figures import Plan, Table
 from theoryverify.figures.cells import Cells
-from theoryverify.papers.lca import cells_fig2 as cells
-from theoryverify.papers.lca import experiments_fig2 as experiments
+from theoryverify.papers.lca.experiments import cells_fig2 as cells
+from theoryverify.papers.lca.experiments import fig2 as experiments
+from theoryverify.papers.lca.experiments.sizes_fig2 import SIZES
 from theoryverify.papers.lca.explosion import excess_at_least
-from theoryverify.papers.lca.figures_fig2 import FIG2, LOOKS
+from theoryverify.papers.lca.figures.fig2 import FIG2, LOOKS
 from theoryverify.papers.lca.laws import UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
-from theoryverify.papers.lca.sizes_fig2 import SIZES
 from theoryverify.papers.lca.wishart import mean_excess
 
 pytest.importorskip("matplotlib")
@@ -179,7 +179,9 @@ def test_cells_are_stored_and_a_damaged_one_is_computed_again(
         return {"x": np.array(calls[-1])}
 
     def run() -> float:
-        runner = Cells("lca.fig2", Plan("laptop", seed=3), ("theoryverify.papers.lca.cells_fig2",))
+        runner = Cells(
+            "lca.fig2", Plan("laptop", seed=3), ("theoryverify.papers.lca.experiments.cells_fig2",)
+        )
         return float(runner.compute({"L": 32}, function)["x"])
 
     first = run()

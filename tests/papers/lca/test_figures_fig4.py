@@ -15,9 +15,9 @@ import pytest
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of, enclosed
 from theoryverify.exact.balls import precision
 from theoryverify.figures import Plan, Table
-from theoryverify.papers.lca import experiments_fig4 as experiments
-from theoryverify.papers.lca.cells_fig4 import GROUPS, angles, rays
-from theoryverify.papers.lca.figures_fig4 import FIG4
+from theoryverify.papers.lca.experiments import fig4 as experiments
+from theoryverify.papers.lca.experiments.cells_fig4 import GROUPS, angles, rays
+from theoryverify.papers.lca.figures.fig4 import FIG4
 from theoryverify.papers.lca.landscape_flow import STARTS, ExactLoss, half_plane_line, line
 from theoryverify.papers.lca.landscape_norm import Rays, bootstrapped, mean_rays, standard_error
 from theoryverify.papers.lca.laws import UNIFORM

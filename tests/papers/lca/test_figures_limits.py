@@ -10,9 +10,9 @@ import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
 from theoryverify.figures import Plan, Table
-from theoryverify.papers.lca import experiments_limits as experiments
+from theoryverify.papers.lca.experiments import limits as experiments
 from theoryverify.papers.lca.explosion import excess_at_least
-from theoryverify.papers.lca.figures_limits import LIMITS
+from theoryverify.papers.lca.figures.limits import LIMITS
 from theoryverify.papers.lca.laws import UNIFORM
 
 pytest.importorskip("matplotlib")

@@ -11,8 +11,8 @@ import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of, enclosed
 from theoryverify.figures import Table
-from theoryverify.papers.lca import experiments_stationary as experiments
-from theoryverify.papers.lca.figures_stationary import STATIONARY
+from theoryverify.papers.lca.experiments import stationary as experiments
+from theoryverify.papers.lca.figures.stationary import STATIONARY
 
 pytest.importorskip("matplotlib")
 

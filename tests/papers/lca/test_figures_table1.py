@@ -11,8 +11,8 @@ from theoryverify.data import prepared
 from theoryverify.data.avmnist import pair
 from theoryverify.figures import Data, Plan
 from theoryverify.figures.render import render
-from theoryverify.papers.lca import experiments_table1 as experiments
-from theoryverify.papers.lca.figures_table1 import AVMNIST, TABLE1
+from theoryverify.papers.lca.experiments import table1 as experiments
+from theoryverify.papers.lca.figures.table1 import AVMNIST, TABLE1
 from theoryverify.papers.lca.table1 import EFFECTS
 
 pytest.importorskip("matplotlib")

@@ -11,8 +11,8 @@ import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of, enclosed
 from theoryverify.figures import Table
-from theoryverify.papers.lca import experiments_training_time as experiments
-from theoryverify.papers.lca.figures_training_time import TRAINING_TIME
+from theoryverify.papers.lca.experiments import training_time as experiments
+from theoryverify.papers.lca.figures.training_time import TRAINING_TIME
 
 pytest.importorskip("matplotlib")
 

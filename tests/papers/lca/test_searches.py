@@ -17,8 +17,8 @@ from theoryverify.exact.densities import Uniform
 from theoryverify.exact.laws import Discrete, TwoPoint
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.placed import LARGE_DEPTH, Point, depth_bound
-from theoryverify.papers.lca.searches_limit import LIMIT, alpha_star_float, limit_margin
-from theoryverify.papers.lca.searches_one_layer import (
+from theoryverify.papers.lca.searches.limit import LIMIT, alpha_star_float, limit_margin
+from theoryverify.papers.lca.searches.one_layer import (
     ATOM,
     DIRECTIONS,
     Directions,
@@ -28,7 +28,7 @@ from theoryverify.papers.lca.searches_one_layer import (
     best_excess,
     excess,
 )
-from theoryverify.papers.lca.searches_window import ODD, WINDOW, turns_margin, window_margin
+from theoryverify.papers.lca.searches.window import ODD, WINDOW, turns_margin, window_margin
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -205,7 +205,7 @@ def test_odd_depths_beyond_the_window_are_open_and_nothing_is_found() -> None:
 
 def test_the_turns_margin_sees_a_third_sign_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a made-up function with four zeros it is negative, and small where two are about to open."""
-    from theoryverify.papers.lca import searches_window
+    from theoryverify.papers.lca.searches import window
 
     case = Point(Discrete({2: "1/3", 3: "1/3", 5: "1/3"}), 3)
     assert turns_margin(case) > 1
@@ -215,5 +215,5 @@ def test_the_turns_margin_sees_a_third_sign_change(monkeypatch: pytest.MonkeyPat
             x = np.linspace(0, 1, len(t))
             return np.interp(x, [0, 0.2, 0.4, 0.6, 0.7, 0.8, 1], [1, -1, -1, 0.5, dip, 0.6, 1])
 
-        monkeypatch.setattr(searches_window, "scaled_pairs", bumpy)
+        monkeypatch.setattr(window, "scaled_pairs", bumpy)
         assert turns_margin(case) == pytest.approx(expected, abs=5e-3)

@@ -9,7 +9,9 @@ from theoryverify.budget import SHARE
 from theoryverify.claims import HOLDS, Verdict
 from theoryverify.errors import InputError
 from theoryverify.exact.gate import Gate
-from theoryverify.papers.mamba import claims_finite, claims_head, head
+from theoryverify.papers.mamba import head
+from theoryverify.papers.mamba.claims import finite
+from theoryverify.papers.mamba.claims import head as head_claims
 from theoryverify.papers.mamba.finite_feature import (
     INDICATOR,
     ONES,
@@ -189,7 +191,7 @@ def test_a_linear_head_shows_the_support_by_its_own_output():
 
 
 def test_the_second_moment_bound_holds():
-    step = claims_finite.Step(HE2, "4", "-2", 6, 2, 16, 50_000)
+    step = finite.Step(HE2, "4", "-2", 6, 2, 16, 50_000)
     for block in ("linear", "outside linear"):
         draws = sample_stage_one(HE2, Gate(4, -2), 6, 2, 16, 50_000, blocks=(block,), rng=5)
         seen = float((draws.mean_coordinate(block) ** 2).mean())
@@ -201,7 +203,7 @@ def test_the_second_moment_bound_holds():
 
 def test_measured_coverage_of_stage_one():
     """The interval of the claims, error 5%, on 300 samples of 400 prompts: misses of the mean of all."""
-    step = claims_finite.Step("z", "1", "-2", 4, 1, 16, 400)
+    step = finite.Step("z", "1", "-2", 4, 1, 16, 400)
     draws = sample_stage_one("z", Gate(1, -2), 4, 1, 16, 120_000, blocks=("outside linear",), rng=6)
     values = draws.mean_coordinate("outside linear")
     misses = 0
@@ -246,7 +248,7 @@ def test_slopes_of_intervals():
     assert found.value == found.lower == found.upper == pytest.approx(1)
     wide = head.slope((1, 4), np.array([1.0, 2.0]), np.array([2.0, 8.0]))
     assert (wide.lower, wide.upper) == pytest.approx((0, 1.5))
-    assert 5 * 2.0 ** (1 - claims_head._DRAWS) <= SHARE
+    assert 5 * 2.0 ** (1 - head_claims._DRAWS) <= SHARE
 
 
 def test_median_bounds_cover():

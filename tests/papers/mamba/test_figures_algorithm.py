@@ -14,11 +14,11 @@ from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_o
 from theoryverify.errors import InputError
 from theoryverify.exact.gate import Gate
 from theoryverify.figures import Figure, Plan, Table
-from theoryverify.papers.mamba import cells_sample_complexity as cells
-from theoryverify.papers.mamba import experiments_forgetting as forgetting
-from theoryverify.papers.mamba import experiments_sample_complexity as complexity
-from theoryverify.papers.mamba import experiments_support_recovery as support
-from theoryverify.papers.mamba import experiments_test_time_feature as feature
+from theoryverify.papers.mamba.experiments import cells_sample_complexity as cells
+from theoryverify.papers.mamba.experiments import forgetting
+from theoryverify.papers.mamba.experiments import sample_complexity as complexity
+from theoryverify.papers.mamba.experiments import support_recovery as support
+from theoryverify.papers.mamba.experiments import test_time_feature as feature
 from theoryverify.papers.mamba.figures import (
     FORGETTING,
     SAMPLE_COMPLEXITY,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
 from theoryverify.figures import Table
-from theoryverify.papers.mamba import experiments as mamba
+from theoryverify.papers.mamba.experiments import degenerate_gate as mamba
 from theoryverify.papers.mamba.figures import DEGENERATE_GATE
 from theoryverify.papers.mamba.links import HE3, HE4, HE5
 

@@ -18,12 +18,12 @@ from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Verdict
 from theoryverify.cli import main
 from theoryverify.figures import Plan
-from theoryverify.papers.mamba import claims_icl as claims
-from theoryverify.papers.mamba import claims_icl_kernel as kernel_claim
-from theoryverify.papers.mamba.experiments_icl import placed, runner, training_cell
+from theoryverify.papers.mamba.claims import icl as claims
+from theoryverify.papers.mamba.claims import icl_kernel as kernel_claim
+from theoryverify.papers.mamba.experiments.icl import placed, runner, training_cell
+from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
+from theoryverify.papers.mamba.experiments.icl_stored import Stored, level, trivial_level
 from theoryverify.papers.mamba.icl_response import combination, projections
-from theoryverify.papers.mamba.icl_sizes import SIZES, Sizes
-from theoryverify.papers.mamba.icl_stored import Stored, level, trivial_level
 from theoryverify.papers.mamba.score import score
 from theoryverify.simulate import icl_curves
 from theoryverify.simulate.icl_config import Configuration
@@ -221,7 +221,7 @@ def test_at_the_preset_quick_they_say_what_to_do(capsys: pytest.CaptureFixture[s
 
 def test_a_budget_says_what_was_trained(shelf: Shelf) -> None:
     """A budget names what was trained."""
-    from theoryverify.papers.mamba.icl_stored import stored
+    from theoryverify.papers.mamba.experiments.icl_stored import stored
 
     shelf.lay("base", "mamba", result(0.1))
     found: Any = stored("base", "mamba", seed=0, device="cpu")

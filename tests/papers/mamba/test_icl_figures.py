@@ -15,10 +15,11 @@ pytest.importorskip("matplotlib")
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
 from theoryverify.figures import Plan, Table
-from theoryverify.papers.mamba import cells_icl, experiments_icl, experiments_training
-from theoryverify.papers.mamba.figures_icl_curves import ICL_CURVES, LOOKS
-from theoryverify.papers.mamba.figures_training import TRAINING
-from theoryverify.papers.mamba.icl_sizes import CHANGES, SIZES, Sizes
+from theoryverify.papers.mamba.experiments import cells_icl, icl
+from theoryverify.papers.mamba.experiments import training as base_training
+from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, SIZES, Sizes
+from theoryverify.papers.mamba.figures.icl_curves import ICL_CURVES, LOOKS
+from theoryverify.papers.mamba.figures.training import TRAINING
 from theoryverify.simulate.icl_config import Model
 
 _QUICK = SIZES["quick"]
@@ -34,17 +35,17 @@ TINY = Sizes(
 @pytest.fixture(scope="module")
 def curves() -> Mapping[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(experiments_icl, "CLASSICAL", (3, 40))
-        patch.setattr(experiments_icl, "KERNEL_SIZES", [8, 16, 32])
-        patch.setattr(experiments_icl, "_BAND_DRAWS", 30)
-        return experiments_icl.icl_tables(Plan(), TINY)
+        patch.setattr(icl, "CLASSICAL", (3, 40))
+        patch.setattr(icl, "KERNEL_SIZES", [8, 16, 32])
+        patch.setattr(icl, "_BAND_DRAWS", 30)
+        return icl.icl_tables(Plan(), TINY)
 
 
 @pytest.fixture(scope="module")
 def training() -> Mapping[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(experiments_training, "_DRAWS", 30)
-        return experiments_training.training_tables(Plan(), TINY)
+        patch.setattr(base_training, "_DRAWS", 30)
+        return base_training.training_tables(Plan(), TINY)
 
 
 # -- curves -------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ def test_the_picture_of_training(training: Mapping[str, Table]) -> None:
 def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond ``quick`` a run is stored, with checkpoints beside, and not trained again."""
     plan = Plan("laptop", store=str(tmp_path))
-    first = experiments_icl.trainings(plan, TINY, ("base",))
+    first = icl.trainings(plan, TINY, ("base",))
     folders = list((tmp_path / "training").iterdir())
     assert len(folders) == 4  # two models, two seeds
     assert all((folder / "step-000000004").is_dir() for folder in folders)
@@ -161,7 +162,7 @@ def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.Monk
         raise AssertionError
 
     monkeypatch.setattr(cells_icl, "trained", never)
-    again = experiments_icl.trainings(plan, TINY, ("base",))
+    again = icl.trainings(plan, TINY, ("base",))
     for key, runs in first.items():
         for one, two in zip(runs, again[key], strict=True):
             assert np.array_equal(one["errors"], two["errors"])
@@ -185,7 +186,7 @@ def test_every_run_of_every_preset_can_be_made(preset: str) -> None:
 
 
 def test_seeds_differ_and_the_plan_moves_them() -> None:
-    runs = experiments_icl.trainings(Plan(), TINY, ("base",))["base", "mamba"]
+    runs = icl.trainings(Plan(), TINY, ("base",))["base", "mamba"]
     assert not np.array_equal(runs[0]["errors"], runs[1]["errors"])
-    moved = experiments_icl.trainings(Plan(seed=1), TINY, ("base",))["base", "mamba"]
+    moved = icl.trainings(Plan(seed=1), TINY, ("base",))["base", "mamba"]
     assert np.array_equal(moved[0]["errors"], runs[1]["errors"])

@@ -7,7 +7,7 @@ from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
 from theoryverify.claims.registry import claims_of
-from theoryverify.papers.mamba.claims_gate import BIAS, D, Gated
+from theoryverify.papers.mamba.claims.gate import BIAS, D, Gated
 from theoryverify.papers.mamba.links import HE3, HE4
 
 CLAIMS = claims_of([paper_named("mamba")])

@@ -1,8 +1,8 @@
 """The simulated landscape of the layer-normalised model, from its rays, with what is uncertain in it.
 
-On a ray the loss is a parabola (:mod:`theoryverify.papers.lca.cells_fig4`); between the simulated
-angles ``a`` and ``b`` are cubic splines of θ. The half plane α > 0 is all there is: at α = 0 the model
-jumps, since ``LN(αX) = sign(α) LN(X)``.
+On a ray the loss is a parabola (:mod:`theoryverify.papers.lca.experiments.cells_fig4`); between the
+simulated angles ``a`` and ``b`` are cubic splines of θ. The half plane α > 0 is all there is: at α = 0
+the model jumps, since ``LN(αX) = sign(α) LN(X)``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.budget import SHARE
-from theoryverify.papers.mamba.icl_stored import Stored, mean_interval
+from theoryverify.papers.mamba.experiments.icl_stored import Stored, mean_interval
 from theoryverify.simulate.in_context import Task
 from theoryverify.stats import Interval
 

@@ -21,8 +21,8 @@ from theoryverify.exact.generative import generative_exponent
 from theoryverify.exact.hermite import raw_coefficients
 from theoryverify.exact.links import link
 from theoryverify.exact.surds import Surds, hermite, root_factorial
-from theoryverify.papers.mamba.claims_exponents import EVEN
-from theoryverify.papers.mamba.claims_gate import BIAS, D
+from theoryverify.papers.mamba.claims.exponents import EVEN
+from theoryverify.papers.mamba.claims.gate import BIAS, D
 from theoryverify.papers.mamba.placed import DEGREE
 
 Terms = tuple[tuple[int, int], ...]

@@ -1,0 +1,206 @@
+"""The tables behind ``mamba.icl_curves``: error against context size for other d, r and N_pt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryverify.figures import Data, Plan, Table
+from theoryverify.figures.cells import Cells, Work
+from theoryverify.figures.table import Cell
+from theoryverify.papers.mamba.experiments import cells_icl as cells
+from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, NAMES, SIZES, Sizes
+from theoryverify.simulate.icl_config import KINDS, Configuration
+from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band, shown_sizes
+from theoryverify.simulate.sealed import JSON
+from theoryverify.simulate.store import Arrays
+
+Floats = NDArray[np.float64]
+
+RUNS = "mamba.icl"
+"""Trainings are shared by two figures and by claims, under one name in the store."""
+CLASSICAL = (8, 257)
+"""r, and the tokens of its test: kernel ridge alone, at the paper's r."""
+KERNEL_SIZES = [16, 32, 64, 128, 192, 256]
+_BAND_DRAWS = 200
+
+
+def training_name(settings: Configuration) -> str:
+    """Of a run's folder of checkpoints: readable, and another one for each configuration."""
+    import hashlib
+    import json
+
+    text = json.dumps(settings.json(), sort_keys=True)
+    return f"icl-{settings.model.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def training_cell(settings: Configuration, sizes: Sizes) -> dict[str, JSON]:
+    """The address of a training in the store."""
+    return {"what": "train", "run": settings.json(), "probes": sizes.probes}
+
+
+def runner(plan: Plan) -> Cells:
+    return Cells(RUNS, plan, cells.CODE)
+
+
+def trainings(
+    plan: Plan, sizes: Sizes, changes: Sequence[str] = CHANGES
+) -> dict[tuple[str, str], list[Arrays]]:
+    """By change and model, one entry a seed; what is stored is not trained again.
+
+    Beyond ``quick`` a training has checkpoints beside the store, so that it goes on where it stopped.
+    """
+    of = runner(plan)
+    work: list[tuple[tuple[str, str], Work]] = []
+    for change, kind, seed, run in sizes.runs(changes):
+        settings = placed(run, plan)
+        folder: Path | None = None
+        if of.folder is not None:
+            folder = of.folder / "training" / training_name(settings)
+        label = None if plan.preset == "quick" else f"{change} {kind} seed {seed}"
+        function = partial(cells.trained, settings, sizes.probes, plan.device, folder, label)
+        work.append(((change, kind), (training_cell(settings, sizes), function)))
+    of.ahead([each for _, each in work])
+    found: dict[tuple[str, str], list[Arrays]] = {}
+    for which, each in work:
+        found.setdefault(which, []).append(of.compute(*each))
+    return found
+
+
+def placed(run: Configuration, plan: Plan) -> Configuration:
+    """With the plan's seed; in full precision on a CPU."""
+    settings = replace(run, seed=run.seed + plan.seed)
+    if settings.precision == "bfloat16" and plan.device == "cpu":
+        settings = replace(settings, precision="full", compiled=False)
+    return settings
+
+
+def icl_curves_data(plan: Plan) -> Data:
+    sizes = SIZES[plan.preset]
+    tables = icl_tables(plan, sizes)
+    base = sizes.base
+    return Data(
+        tables,
+        f"g = {base.task.g}, noise {base.task.noise}; base d = {base.task.d}, r = {base.task.r}, "
+        f"N_pt = {base.context}; one of d = {sizes.d}, r = {sizes.r}, N_pt = {sizes.context} is "
+        f"changed. Mamba of {base.model.layers} layers and GPT-2 of "
+        f"{sizes.run('base', 'gpt2', 0).model.layers}, width {base.model.width}: {base.steps} AdamW "
+        f"steps on {base.batch} fresh tasks each, {sizes.seeds} seeds. All methods meet the same "
+        f"{base.test_tasks} test tasks (kernel ridge, oracle and one-layer model the first "
+        f"{sizes.kernel_tasks} of such a set). Errors above {CLIP:g} are counted as {CLIP:g} in what is "
+        f"drawn; the table also has plain means, means without the largest {TRIM:.0%} and medians. Bands "
+        "are 95% bootstrap intervals, pointwise, over tasks and seeds. Beyond N_pt GPT-2 reads rows of "
+        "its table of positions that were never trained.",
+    )
+
+
+def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
+    runs = trainings(plan, sizes)
+    rows: list[tuple[Cell, ...]] = []
+    for change in CHANGES:
+        settings = sizes.run(change, "mamba", 0)
+        where = (change, settings.task.d, settings.task.r, settings.context)
+        tokens, tasks = settings.test_context, settings.test_tasks
+        zero = cells.trivial(settings.task, tokens, tasks)["errors"]
+        levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
+        shown = sorted({*shown_sizes(tokens, 14), settings.context - 1})
+        for kind in KINDS:
+            errors = np.stack([run["errors"] for run in runs[change, kind]])
+            rows += _rows((*where, NAMES[kind]), errors[:, :, shown], shown, levels)
+        for method, errors in classical(plan, sizes, change, shown).items():
+            rows += _rows((*where, method), errors[None], shown, levels)
+    columns = (
+        "change",
+        "d",
+        "r",
+        "N_pt",
+        "method",
+        "examples",
+        "measure",
+        "error",
+        "lower",
+        "upper",
+    )
+    return {
+        "curves": Table.of((*columns, "trivial"), rows),
+        "budget": budget(plan, sizes),
+        "kernel": Table.of(
+            ("r", "method", "examples", "measure", "error", "lower", "upper", "trivial"),
+            _kernel_rows(plan, sizes),
+        ),
+    }
+
+
+def budget(plan: Plan, sizes: Sizes) -> Table:
+    """What the picture says of its preset."""
+    base = sizes.base
+    row = (plan.preset, base.steps, base.batch, sizes.seeds)
+    return Table.of(("preset", "steps", "batch", "seeds"), [row])
+
+
+def classical(plan: Plan, sizes: Sizes, change: str, shown: Sequence[int]) -> dict[str, Floats]:
+    """Errors (tasks, sizes) of what is not pretrained, and of the theory's layer."""
+    of = runner(plan)
+    settings = sizes.run(change, "mamba", 0)
+    task, tokens, tasks = settings.task, settings.test_context, sizes.kernel_tasks
+    at: dict[str, JSON] = {
+        "task": vars(task),
+        "tokens": tokens,
+        "tasks": tasks,
+        "sizes": list(shown),
+    }
+    ridge = of.compute({"what": "kernel", **at}, partial(cells.kernels, task, tokens, tasks, shown))
+    best = of.compute({"what": "oracle", **at}, partial(cells.oracle, task, tokens, tasks, shown))
+    layer = of.compute(
+        {"what": "theory", **at, "context": settings.context, "stages": tasks},
+        partial(cells.theory, task, tokens, tasks, settings.context, tasks, shown),
+    )
+    return {
+        "kernel ridge": ridge["validated"],
+        "kernel ridge, oracle": ridge["oracle"],
+        "support and link known": best["errors"],
+        "one-layer theory": layer["errors"],
+    }
+
+
+def _kernel_rows(plan: Plan, sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
+    """Kernel ridge at the paper's r = 8 on contexts of up to 256."""
+    r, tokens = CLASSICAL
+    tasks = min(sizes.kernel_tasks, 45) if plan.preset == "quick" else sizes.kernel_tasks
+    task = replace(sizes.base.task, d=r, r=r)
+    shown = KERNEL_SIZES
+    at: dict[str, JSON] = {
+        "task": vars(task),
+        "tokens": tokens,
+        "tasks": tasks,
+        "sizes": list(shown),
+    }
+    found = runner(plan).compute(
+        {"what": "kernel", **at}, partial(cells.kernels, task, tokens, tasks, shown)
+    )
+    zero = cells.trivial(task, tokens, 4 * tasks)["errors"]
+    levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
+    for how, name in (("validated", "kernel ridge"), ("oracle", "kernel ridge, oracle")):
+        for row in _rows((), found[how][None], shown, levels):
+            yield (r, name, *row)
+
+
+def _rows(
+    where: tuple[Cell, ...], errors: Any, shown: Sequence[int], levels: Mapping[str, float]
+) -> Iterator[tuple[Cell, ...]]:
+    for measure in MEASURES:
+        value, low, high = band(np.asarray(errors, dtype=np.float64), measure, draws=_BAND_DRAWS)
+        for place, k in enumerate(shown):
+            yield (
+                *where,
+                k,
+                measure,
+                *(float(x[place]) for x in (value, low, high)),
+                levels[measure],
+            )

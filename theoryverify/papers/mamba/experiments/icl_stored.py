@@ -1,0 +1,107 @@
+"""Stored runs of the in-context experiments, and what they say with intervals for any tails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryverify.budget import SHARE
+from theoryverify.errors import UndecidedError
+from theoryverify.figures import Plan
+from theoryverify.papers.mamba.experiments.icl import placed, runner, training_cell
+from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
+from theoryverify.simulate.icl_config import Configuration
+from theoryverify.simulate.icl_curves import CLIP
+from theoryverify.simulate.store import Arrays
+from theoryverify.stats import BoundedMean, Interval
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The runs of one change and one model.
+
+    Attributes
+    ----------
+    settings : Configuration
+        Of the first seed.
+    runs : list of dict
+        One a seed.
+    """
+
+    settings: Configuration
+    runs: list[Arrays]
+
+    @property
+    def budget(self) -> str:
+        """At which training the verdict was reached."""
+        s = self.settings
+        return (
+            f"{s.model.kind}, d = {s.task.d}, r = {s.task.r}, N_pt = {s.context}: {len(self.runs)} "
+            f"seeds of {s.steps} steps of {s.batch} tasks"
+        )
+
+    def errors(self, sizes: Iterable[int]) -> Floats:
+        """Clipped squared errors (n,): means over seeds and over these context sizes."""
+        places = list(sizes)
+        parts = [np.minimum(run["errors"][:, places], CLIP).mean(axis=1) for run in self.runs]
+        return np.asarray(np.mean(parts, axis=0, dtype=np.float64))
+
+
+def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "laptop") -> Stored:
+    """What an earlier run of the figures has left.
+
+    Raises
+    ------
+    UndecidedError
+        If a seed is missing: the check is then inconclusive.
+    """
+    plan = Plan(preset, device, seed)
+    sizes: Sizes = SIZES[preset]
+    of, runs = runner(plan), []
+    for number in range(sizes.seeds):
+        settings = placed(sizes.run(change, kind, number), plan)
+        found = of.stored(training_cell(settings, sizes))
+        if found is None:
+            raise UndecidedError(
+                f"no stored result of {kind} ({change}, seed {number}): run `theoryverify figure "
+                f"mamba.icl_curves --preset {preset}` first (hours)"
+            )
+        runs.append(found)
+    return Stored(replace(placed(sizes.run(change, kind, 0), plan)), runs)
+
+
+def late(context: int) -> range:
+    """Context sizes of the last quarter below ``context``."""
+    return range(context - max(1, context // 4), context)
+
+
+def mean_interval(values: Floats, low: float, high: float, *, error: float = SHARE) -> Interval:
+    """Of the mean of independent draws in ``[low, high]``; values beyond are moved to the ends."""
+    sequence = BoundedMean(low, high, error=error, horizon=len(values), clip=True)
+    sequence.update(values)
+    return sequence.interval
+
+
+def level(values: Floats, *, error: float = SHARE) -> Interval:
+    """Of a mean clipped error."""
+    return mean_interval(values, 0.0, CLIP, error=error)
+
+
+def difference(left: Interval, right: Interval) -> Interval:
+    """Of ``left - right``, each covered but for its own error."""
+    return Interval(left.lower - right.upper, left.upper - right.lower)
+
+
+def trivial_level(settings: Configuration) -> float:
+    """``E min(y², CLIP)``, by the trapezoid rule over z and both signs of the noise."""
+    family = settings.task.family()
+    z = np.linspace(-9, 9, 20_001)
+    weights = np.exp(-(z**2) / 2)
+    y = np.asarray(family.g(z), dtype=np.float64)
+    parts = [np.minimum((y + s * float(family.noise)) ** 2, CLIP) for s in (-1, 1)]
+    return float((weights * np.mean(parts, axis=0)).sum() / weights.sum())

@@ -1,0 +1,175 @@
+"""The tables behind ``mamba.training``: what the base's training does, and what it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryverify.figures import Data, Plan, Table
+from theoryverify.figures.table import Cell
+from theoryverify.papers.mamba.experiments.cells_icl import alignment_tasks
+from theoryverify.papers.mamba.experiments.icl import budget, trainings
+from theoryverify.papers.mamba.experiments.icl_sizes import NAMES, SIZES, Sizes
+from theoryverify.papers.mamba.score import score
+from theoryverify.simulate.icl_curves import MEASURES, band, trivial_errors
+from theoryverify.simulate.icl_probe import fit_gate, hermite_profile, tabulated
+from theoryverify.simulate.in_context import Task
+from theoryverify.simulate.store import Arrays
+
+Floats = NDArray[np.float64]
+
+_DRAWS = 200
+_LEVEL = (0.025, 0.975)
+_TWO_POINTS = (
+    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (c) tells how labels "
+    "count for one or the other, and its sign means nothing."
+)
+PROFILE = 4
+"""Hermite coefficients up to this degree."""
+
+
+def training_data(plan: Plan) -> Data:
+    sizes = SIZES[plan.preset]
+    base = sizes.base
+    seen, unseen = alignment_tasks(sizes.probes)
+    return Data(
+        training_tables(plan, sizes),
+        f"The base of mamba.icl_curves: g = {base.task.g}, d = {base.task.d}, r = {base.task.r}, "
+        f"N_pt = {base.context}, {base.model.layers} layers of Mamba and "
+        f"{sizes.run('base', 'gpt2', 0).model.layers} of GPT-2, width {base.model.width}, "
+        f"{base.steps} steps on {base.batch} fresh tasks, {sizes.seeds} seeds. (a): 256 validation "
+        f"tasks, the last quarter of the positions. (b), (c): {sizes.probes} prompts a seed, one label "
+        f"replaced. (d): read-outs fitted on {seen} tasks and judged on {unseen} others, one for each "
+        "size. Bands are 95%: bootstrap over tasks (a) or prompts (b, c), the seeds drawn too; in (d) "
+        "the range of the seeds." + (_TWO_POINTS if base.task.r == 1 else ""),
+    )
+
+
+def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
+    found = trainings(plan, sizes, ("base",))
+    runs = {NAMES[kind]: arrays for (_, kind), arrays in found.items()}
+    task = sizes.base.task
+    return {
+        "budget": budget(plan, sizes),
+        "training": Table.of(
+            ("model", "step", "measure", "error", "lower", "upper", "trivial"),
+            [row for name, each in runs.items() for row in _curve(name, each, sizes)],
+        ),
+        "opening": Table.of(
+            ("model", "layer", "y", "opening", "lower", "upper"),
+            [row for name, each in runs.items() for row in _openings(name, each)],
+        ),
+        "fits": Table.of(
+            ("model", "layer", "gate", "rho", "b", "low", "high", "explained"),
+            [row for name, each in runs.items() for row in _fits(name, each)],
+        ),
+        "response": Table.of(
+            ("model", "y", "T", "lower", "upper"),
+            [row for name, each in runs.items() for row in _responses(name, each)],
+        ),
+        "profile": Table.of(
+            ("transformation", "k", "coefficient", "lower", "upper"), _profiles(runs, task)
+        ),
+        "alignment": Table.of(
+            ("model", "layer", "examples", "explained", "lower", "upper"),
+            [row for name, each in runs.items() for row in _alignments(name, each)],
+        ),
+    }
+
+
+def _curve(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
+    task = sizes.base.task
+    prompts = task.sample(20_000, 1, rng=1)
+    zero = trivial_errors(prompts)
+    for place, step in enumerate(runs[0]["observed_at"]):
+        errors = np.stack([run["observed"][place] for run in runs]).astype(np.float64)
+        for measure, of in MEASURES.items():
+            # positions of one task are not independent: tasks are resampled whole
+            value, low, high = (float(x.mean()) for x in band(errors, measure, draws=_DRAWS // 2))
+            yield (name, int(step), measure, value, low, high, float(of(zero)[0]))
+
+
+def resampled(runs: list[Arrays]) -> Iterator[list[Arrays]]:
+    """Bootstrap over seeds and prompts: the probes of drawn runs, with drawn prompts."""
+    rng = np.random.default_rng(0)
+    for _ in range(_DRAWS):
+        chosen = [runs[i] for i in rng.integers(len(runs), size=len(runs))]
+        drawn = rng.integers(len(runs[0]["weight"]), size=len(runs[0]["weight"]))
+        yield [
+            {"values": run["values"], **{k: run[k][drawn] for k in ("opening", "change", "weight")}}
+            for run in chosen
+        ]
+
+
+def _openings(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
+    values, mean = runs[0]["values"], _opening(runs)
+    low, high = np.quantile([_opening(each) for each in resampled(runs)], _LEVEL, axis=0)
+    for layer in range(len(mean)):
+        for place, y in enumerate(values):
+            at = (layer, place)
+            yield (name, layer + 1, float(y), *(float(a[at]) for a in (mean, low, high)))
+
+
+def _opening(runs: list[Arrays]) -> Floats:
+    """(layers, V): over the mean of a layer, so that only the shape is left."""
+    mean = np.mean([run["opening"].mean(axis=0, dtype=np.float64) for run in runs], axis=0)
+    return np.asarray(mean / mean.mean(axis=1, keepdims=True))
+
+
+def _fits(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
+    mean = np.mean([run["opening"].mean(axis=0, dtype=np.float64) for run in runs], axis=0)
+    for layer, opening in enumerate(mean):
+        for even, gate in ((False, "σ(y/ρ+b)"), (True, "σ(|y|/ρ+b)")):
+            fit = fit_gate(runs[0]["values"], opening, even=even)
+            yield (name, layer + 1, gate, fit.rho, fit.b, fit.low, fit.high, fit.explained)
+
+
+def transformation(runs: list[Arrays]) -> Floats:
+    """``T̂`` (V,), the mean over seeds."""
+    return np.asarray(
+        np.mean(
+            [
+                run["change"].mean(axis=0, dtype=np.float64) / run["weight"].mean(dtype=np.float64)
+                for run in runs
+            ],
+            axis=0,
+        )
+    )
+
+
+def _responses(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
+    T = transformation(runs)
+    low, high = np.quantile([transformation(each) for each in resampled(runs)], _LEVEL, axis=0)
+    for y, *row in zip(runs[0]["values"], T, low, high, strict=True):
+        yield (name, float(y), *(float(x) for x in row))
+
+
+def _profiles(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell, ...]]:
+    for name, each in runs.items():
+        values = each[0]["values"]
+
+        def profile(these: list[Arrays], values: Floats = values) -> Floats:
+            return hermite_profile(task, tabulated(values, transformation(these)), PROFILE)
+
+        low, high = np.quantile([profile(some) for some in resampled(each)], _LEVEL, axis=0)
+        for k, row in enumerate(zip(profile(each), low, high, strict=True)):
+            yield (name, k, *(float(x) for x in row))
+    for name, T in (
+        ("y", lambda y: y),
+        ("y σ(y/4-3)", lambda y: y / (1 + np.exp(3 - y / 4))),
+        ("y σ(y-2)", lambda y: y / (1 + np.exp(2 - y))),
+        ("E[z|y]", score(task)),
+    ):
+        for k, c in enumerate(hermite_profile(task, T, PROFILE)):
+            yield (name, k, float(c), None, None)
+
+
+def _alignments(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
+    every = np.stack([run["alignment"] for run in runs])
+    mean, low, high = every.mean(axis=0), every.min(axis=0), every.max(axis=0)
+    for layer in range(mean.shape[0]):
+        for place, k in enumerate(runs[0]["alignment_sizes"]):
+            at = (layer, place)
+            yield (name, layer, int(k), *(float(a[at]) for a in (mean, low, high)))
