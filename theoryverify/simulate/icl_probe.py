@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+_PIECE = 500
+"""Prompts in one pass."""
 _RANGE = 9.0
 """``z`` beyond has a probability of 1e-19."""
 
@@ -98,17 +100,21 @@ def label_response(
     along = (inner * found.X[:, place - 1, None]).sum(-1)
     w = np.clip(_slope(task, (found.X[:, later] * found.beta[:, None]).sum(-1)) * along, -4, 4)
     parameter = next(model.parameters())
-    opened, predicted = [], []
-    for v in (0.0, *values):
-        changed = tokens.copy()
-        changed[:, place, -1] = v
-        with torch.no_grad(), _Openings(model.backbone, place) as openings:
-            out = model(torch.from_numpy(changed).to(parameter))[:, later]
-        opened.append(openings.stacked())
-        predicted.append(out.double().cpu().numpy())
-    base = predicted[0]
-    change = np.stack([((f - base) * w).mean(axis=1) for f in predicted[1:]], axis=1)
-    return Response(values, np.stack(opened[1:], axis=2), change, (w**2).mean(axis=1))
+    opened, changes = [], []
+    for start in range(0, prompts, _PIECE):
+        piece = slice(start, start + _PIECE)
+        opens, predicted = [], []
+        for v in (0.0, *values):
+            changed = tokens[piece].copy()
+            changed[:, place, -1] = v
+            with torch.no_grad(), _Openings(model.backbone, place) as openings:
+                out = model(torch.from_numpy(changed).to(parameter))[:, later]
+            opens.append(openings.stacked())
+            predicted.append(out.double().cpu().numpy())
+        gaps = [((f - predicted[0]) * w[piece]).mean(axis=1) for f in predicted[1:]]
+        changes.append(np.stack(gaps, axis=1))
+        opened.append(np.stack(opens[1:], axis=2))
+    return Response(values, np.concatenate(opened), np.concatenate(changes), (w**2).mean(axis=1))
 
 
 def _slope(task: Task, z: Floats, step: float = 1e-5) -> Floats:

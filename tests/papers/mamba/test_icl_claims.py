@@ -71,7 +71,7 @@ class Shelf:
 
     def lay(self, change: str, kind: str, arrays: dict[str, np.ndarray]) -> None:
         settings = placed(TINY.run(change, kind, 0), self.plan)
-        runner(self.plan).compute(training_cell(settings, TINY), lambda rng: arrays)
+        runner(self.plan).compute(training_cell(settings, TINY.probes_of(change)), lambda rng: arrays)
 
 
 @pytest.fixture

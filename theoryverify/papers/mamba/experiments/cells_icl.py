@@ -32,7 +32,7 @@ def trained(
     label: str | None,
     rng: np.random.Generator,
 ) -> Arrays:
-    """Train, then test on the shared test set, and probe.
+    """Train, then test on the shared test set, and probe (not with ``probes = 0``).
 
     Returns
     -------
@@ -47,6 +47,13 @@ def trained(
     found = train_in_context(settings, device=device, folder=folder, progress=label)
     prompts = curves.shared_test(settings.task, settings.test_context, settings.test_tasks)
     values = probe.label_values(VALUES)
+    results: Arrays = {
+        "errors": curves.sequence_errors(found.model, prompts).astype(np.float32),
+        "observed_at": found.run.observed_at,
+        "observed": found.run.observed["errors"].astype(np.float32),
+    }
+    if not probes:
+        return results
     response = probe.label_response(
         found.model, settings.task, settings.context, prompts=probes, values=values, rng=rng
     )
@@ -54,10 +61,7 @@ def trained(
     seen, unseen = (
         settings.task.sample(n, settings.context, rng=rng) for n in alignment_tasks(probes)
     )
-    return {
-        "errors": curves.sequence_errors(found.model, prompts).astype(np.float32),
-        "observed_at": found.run.observed_at,
-        "observed": found.run.observed["errors"].astype(np.float32),
+    return results | {
         "values": values,
         "opening": response.opening.astype(np.float32),
         "change": response.change.astype(np.float32),

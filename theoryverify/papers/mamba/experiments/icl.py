@@ -40,9 +40,9 @@ def training_name(settings: Configuration) -> str:
     return f"icl-{settings.model.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def training_cell(settings: Configuration, sizes: Sizes) -> dict[str, JSON]:
+def training_cell(settings: Configuration, probes: int) -> dict[str, JSON]:
     """The address of a training in the store."""
-    return {"what": "train", "run": settings.json(), "probes": sizes.probes}
+    return {"what": "train", "run": settings.json(), "probes": probes}
 
 
 def runner(plan: Plan) -> Cells:
@@ -64,8 +64,9 @@ def trainings(
         if of.folder is not None:
             folder = of.folder / "training" / training_name(settings)
         label = None if plan.preset == "quick" else f"{change} {kind} seed {seed}"
-        function = partial(cells.trained, settings, sizes.probes, plan.device, folder, label)
-        work.append(((change, kind), (training_cell(settings, sizes), function)))
+        probes = sizes.probes_of(change)
+        function = partial(cells.trained, settings, probes, plan.device, folder, label)
+        work.append(((change, kind), (training_cell(settings, probes), function)))
     of.ahead([each for _, each in work])
     found: dict[tuple[str, str], list[Arrays]] = {}
     for which, each in work:

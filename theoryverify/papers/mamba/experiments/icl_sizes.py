@@ -35,7 +35,7 @@ class Sizes:
     seeds : int
         Trainings of each configuration.
     probes : int
-        Prompts of a response.
+        Prompts of a response; only the base's runs are probed.
     kernel_tasks : int
         For kernel ridge: tasks of the validation and of the test.
     """
@@ -65,6 +65,10 @@ class Sizes:
         elif change != "base":
             raise InputError(f"change {change!r} is unknown; choose {', '.join(CHANGES)}")
         return replace(with_model(changed, kind), seed=self.base.seed + seed)
+
+    def probes_of(self, change: str) -> int:
+        """Only the base's runs are probed."""
+        return self.probes if change == "base" else 0
 
     def runs(self, changes: Sequence[str] = CHANGES) -> list[tuple[str, str, int, Configuration]]:
         """(change, model, seed, configuration) of each training."""

@@ -65,7 +65,7 @@ def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "lap
     of, runs = runner(plan), []
     for number in range(sizes.seeds):
         settings = placed(sizes.run(change, kind, number), plan)
-        found = of.stored(training_cell(settings, sizes))
+        found = of.stored(training_cell(settings, sizes.probes_of(change)))
         if found is None:
             raise UndecidedError(
                 f"no stored result of {kind} ({change}, seed {number}): run `theoryverify figure "
