@@ -1,28 +1,20 @@
-"""Error against context size: models, kernel ridge, an oracle and the theory's layer on the same tasks.
+"""Summaries and bands of errors against context size.
 
-Everything is tested on one set of prompts per task family and length, so that curves can be compared
-task by task. The error at context size k is ``(ŷ_{k+1} - y_{k+1})²`` from the first k examples. Labels
-are polynomials of Gaussians, so beside the mean there are robust summaries: the mean of errors clipped at
-:data:`CLIP`, a trimmed mean and the median.
+Labels are polynomials of Gaussians, so beside the mean there are robust summaries: the mean of errors
+clipped at :data:`CLIP`, a trimmed mean and the median.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.errors import InputError
-from theoryverify.exact.rationals import positive_integer
-from theoryverify.seeds import named_rng
 from theoryverify.simulate.icl_prompts import Prompts
-from theoryverify.simulate.in_context import Task, as_tokens
-
-if TYPE_CHECKING:
-    from theoryverify.models.sequence import Regressor
+from theoryverify.simulate.icl_test_set import shown_sizes, trivial_errors
 
 Floats = NDArray[np.float64]
 
@@ -30,9 +22,6 @@ CLIP = 4.0
 """Errors above are counted as this much: the mean of what is bounded has an interval for any tail."""
 TRIM = 0.05
 """The trimmed mean leaves out the largest errors: so large a share of them."""
-
-_MEMORY = 2**22
-_BLOCK = 250
 
 
 def clipped(errors: Floats) -> Floats:
@@ -52,187 +41,6 @@ MEASURES: dict[str, Callable[[Floats], Floats]] = {
     "trimmed": trimmed,
     "median": lambda errors: np.asarray(np.median(errors, axis=0)),
 }
-
-
-def shared_test(
-    task: Task, tokens: int, tasks: int, *, seed: int = 0, split: str = "test"
-) -> Prompts:
-    """The prompts on which everything is tested (or validated), the same for every model.
-
-    A set of fewer tasks is the beginning of one of more; sets of other tasks or lengths are others.
-    """
-    tasks = positive_integer(tasks, "tasks")
-    blocks = [
-        task.sample(_BLOCK, tokens, rng=named_rng(seed, f"{split} {task} {tokens} {start}"))
-        for start in range(0, tasks, _BLOCK)
-    ]
-    names = [field.name for field in fields(Prompts)]
-    return Prompts(*(np.concatenate([getattr(b, n) for b in blocks])[:tasks] for n in names))
-
-
-def query_at(prompts: Prompts, k: int) -> Prompts:
-    """The first k examples as context and example k+1 as the one query."""
-    at = slice(k, k + 1)
-    x_q, y_q = prompts.X[:, at], prompts.y[:, at]
-    return Prompts(prompts.X[:, :k], prompts.y[:, :k], x_q, y_q, y_q, prompts.beta)
-
-
-def sequence_errors(model: Regressor, prompts: Prompts) -> Floats:
-    """Squared errors (n, N) of a trained model: column k is from k examples."""
-    from theoryverify.simulate.icl_training import predictions
-
-    return np.asarray((predictions(model, as_tokens(prompts.X, prompts.y)) - prompts.y) ** 2)
-
-
-def trivial_errors(prompts: Prompts) -> Floats:
-    """Those of the prediction 0, the mean of the labels."""
-    return np.asarray(prompts.y**2)
-
-
-# -- kernel ridge -------------------------------------------------------------------------------
-
-
-def kernel_grid(p: int) -> list[tuple[float, float]]:
-    """``(ℓ², λ)``: bandwidths around √p, ridges from interpolation to heavy smoothing."""
-    return [(p * w, lam) for w in (0.5, 1, 2, 4, 8) for lam in (1e-6, 1e-3, 1e-1, 1.0)]
-
-
-def kernel_errors(
-    prompts: Prompts, support: Sequence[int], choice: tuple[float, float], sizes: Sequence[int]
-) -> Floats:
-    """Squared errors (n, len(sizes)) of Gaussian kernel ridge on the support, from k examples each.
-
-    One Cholesky factorisation of ``K + λI`` a prompt serves all k: with ``K + λI = LLᵀ`` and ``w = L⁻¹y``
-    the prediction of y_{k+1} from k examples is ``Σ_{i<=k} L_{k+1,i} w_i``, since row k+1 of L is
-    ``L_k⁻¹ k_{k+1}``.
-
-    Parameters
-    ----------
-    prompts : Prompts
-    support : sequence of int
-        The coordinates it is given.
-    choice : (float, float)
-        ``(ℓ², λ)`` of ``exp(-|x-x'|²/2ℓ²)``; both positive.
-    sizes : sequence of int
-        In 0..N-1.
-
-    Raises
-    ------
-    InputError
-        For sizes out of range or a choice that is not positive.
-    """
-    width, ridge = choice
-    if not (width > 0 and ridge > 0):
-        raise InputError(f"ℓ² = {width} and λ = {ridge} must be positive")
-    columns = _sizes(prompts, sizes)
-    N = max(columns) + 1
-    step = max(1, _MEMORY // N**2)
-    found = []
-    for start in range(0, len(prompts.X), step):
-        x = prompts.X[start : start + step, :N, list(support)]
-        y = prompts.y[start : start + step, :N]
-        squares = (x**2).sum(-1)
-        gaps = squares[:, :, None] + squares[:, None] - 2 * x @ x.transpose(0, 2, 1)
-        K = np.exp(-np.maximum(gaps, 0) / (2 * width))
-        K[:, np.arange(N), np.arange(N)] += ridge
-        # With y as one more row, that row of the factor is (L⁻¹y)ᵀ, whatever the corner is.
-        whole = np.zeros((len(x), N + 1, N + 1))
-        whole[:, :N, :N] = K
-        whole[:, N, :N] = y
-        whole[:, N, N] = 1 + (y**2).sum(-1) / ridge  # at least yᵀ(K+λI)⁻¹y
-        factor = np.linalg.cholesky(whole)
-        below = (np.tril(factor[:, :N, :N], -1) @ factor[:, N, :N, None])[..., 0]
-        found.append((below - y)[:, columns] ** 2)
-    return np.concatenate(found)
-
-
-def best_kernel(
-    prompts: Prompts, support: Sequence[int], sizes: Sequence[int]
-) -> list[tuple[float, float]]:
-    """For each size the choice of least mean error on these prompts.
-
-    On prompts of their own this is validation; on the test prompts it is an oracle that no learner has.
-    """
-    grid = kernel_grid(len(support))
-    errors = [kernel_errors(prompts, support, choice, sizes).mean(axis=0) for choice in grid]
-    return [grid[int(i)] for i in np.argmin(errors, axis=0)]
-
-
-def chosen_kernel_errors(
-    prompts: Prompts,
-    support: Sequence[int],
-    choices: Sequence[tuple[float, float]],
-    sizes: Sequence[int],
-) -> Floats:
-    """Errors (n, len(sizes)) with one choice for each size."""
-    found = np.empty((len(prompts.X), len(sizes)))
-    for choice in dict.fromkeys(choices):
-        places = [i for i, other in enumerate(choices) if other == choice]
-        found[:, places] = kernel_errors(prompts, support, choice, [sizes[i] for i in places])
-    return found
-
-
-# -- the oracle that knows support and link -----------------------------------------------------
-
-
-def oracle_errors(
-    prompts: Prompts,
-    task: Task,
-    sizes: Sequence[int],
-    *,
-    starts: int = 12,
-    steps: int = 15,
-    rng: np.random.Generator | int = 0,
-) -> Floats:
-    """Errors (n, len(sizes)) of least squares over the unit sphere of the support, the link known.
-
-    ``β̂ = argmin_{|β|=1} Σ_{i<=k} (y_i - g(⟨β,x_i⟩))²`` by Gauss and Newton's steps with a damping, from
-    random starts; the prediction is ``g(⟨β̂,x_{k+1}⟩)``. Sizes below r leave β undetermined: there the
-    error may exceed that of predicting 0.
-    """
-    columns = _sizes(prompts, sizes)
-    family = task.family()
-    support = np.flatnonzero(np.abs(prompts.beta).max(axis=0) > 0)
-    if len(support) != task.r:
-        raise InputError("the oracle knows one support: 'per task' has another one for each task")
-    X = prompts.X[:, :, support]
-    generator = np.random.default_rng(rng)
-    n = len(X)
-    found = np.empty((n, len(columns)))
-    h = 1e-5
-    for place, k in enumerate(columns):
-        beta = generator.standard_normal((n, starts, task.r))
-        beta /= np.linalg.norm(beta, axis=2, keepdims=True)
-        if k == 0:
-            found[:, place] = prompts.y[:, 0] ** 2
-            continue
-        x, y = X[:, :k], prompts.y[:, None, :k]
-        damping = np.full((n, starts, 1, 1), 0.1 * k)
-        value, best = np.full((n, starts), np.inf), beta
-        for _ in range(steps):
-            z = beta @ x.transpose(0, 2, 1)  # (n, starts, k)
-            gap = y - family.g(z)
-            loss = (gap**2).sum(-1)
-            better = loss < value
-            best = np.where(better[..., None], beta, best)
-            value = np.minimum(loss, value)
-            damping = np.where(better[..., None, None], damping / 3, damping * 4)
-            damping = np.clip(damping, 1e-8, 1e12)  # below r examples J is singular
-            z = best @ x.transpose(0, 2, 1)
-            gap = y - family.g(z)
-            slope = (family.g(z + h) - family.g(z - h)) / (2 * h)
-            J = slope[..., None] * x[:, None]  # (n, starts, k, r)
-            normal = J.transpose(0, 1, 3, 2) @ J + damping * np.eye(task.r)
-            right = (J * gap[..., None]).sum(2)
-            beta = best + np.linalg.solve(normal, right[..., None])[..., 0]
-            beta /= np.linalg.norm(beta, axis=2, keepdims=True)
-        chosen = best[np.arange(n), value.argmin(axis=1)]
-        z = (chosen * X[:, k]).sum(-1)
-        found[:, place] = (family.g(z) - prompts.y[:, k]) ** 2
-    return found
-
-
-# -- bands and summaries ------------------------------------------------------------------------
 
 
 def band(
@@ -276,12 +84,6 @@ def band(
     return whole, low, high
 
 
-def shown_sizes(tokens: int, most: int = 12) -> list[int]:
-    """Context sizes from 1 to ``tokens - 1``, about evenly spaced on a logarithmic scale."""
-    found = np.unique(np.round(np.geomspace(1, tokens - 1, most)).astype(int))
-    return [int(k) for k in found]
-
-
 def summary(errors: Floats, prompts: Prompts, context: int) -> dict[str, Any]:
     """What ``train`` reports: each measure at a few context sizes, and of the prediction 0."""
     tokens = errors.shape[1]
@@ -297,13 +99,3 @@ def summary(errors: Floats, prompts: Prompts, context: int) -> dict[str, Any]:
         ],
         "trivial": {name: float(of(zero)[0]) for name, of in MEASURES.items()},
     }
-
-
-def _sizes(prompts: Prompts, sizes: Sequence[int]) -> list[int]:
-    N = prompts.X.shape[1]
-    for k in sizes:
-        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k < N:
-            raise InputError(f"context size {k!r} must be an integer in 0..{N - 1}")
-    if not sizes:
-        raise InputError("no context size is given")
-    return list(sizes)

@@ -93,7 +93,8 @@ def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
 
 def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outcome:
     from theoryverify.files import write_text
-    from theoryverify.simulate.icl_curves import sequence_errors, shared_test, summary
+    from theoryverify.simulate.icl_curves import summary
+    from theoryverify.simulate.icl_test_set import sequence_errors, shared_test
     from theoryverify.simulate.icl_training import train_in_context
 
     found = train_in_context(

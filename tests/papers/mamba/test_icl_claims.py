@@ -25,7 +25,7 @@ from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
 from theoryverify.papers.mamba.experiments.icl_stored import Stored, level, trivial_level
 from theoryverify.papers.mamba.icl_response import combination, projections
 from theoryverify.papers.mamba.score import score
-from theoryverify.simulate import icl_curves
+from theoryverify.simulate import icl_baselines
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.icl_probe import hermite_raw, label_values
 from theoryverify.simulate.in_context import Task
@@ -71,7 +71,9 @@ class Shelf:
 
     def lay(self, change: str, kind: str, arrays: dict[str, np.ndarray]) -> None:
         settings = placed(TINY.run(change, kind, 0), self.plan)
-        runner(self.plan).compute(training_cell(settings, TINY.probes_of(change)), lambda rng: arrays)
+        runner(self.plan).compute(
+            training_cell(settings, TINY.probes_of(change)), lambda rng: arrays
+        )
 
 
 @pytest.fixture
@@ -128,7 +130,7 @@ def test_kernel_ridge_loses_below_the_cubics_and_wins_above(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a coarser grid of widths and ridges, to save time."""
-    monkeypatch.setattr(icl_curves, "kernel_grid", lambda p: [(8.0 * p, 1e-6), (2.0 * p, 0.1)])
+    monkeypatch.setattr(icl_baselines, "kernel_grid", lambda p: [(8.0 * p, 1e-6), (2.0 * p, 0.1)])
     shelf.lay("base", "mamba", result(0.15))
     assert verdict(claims.KERNEL) is HOLDS
     assert verdict(claims.LATE) is REFUTED

@@ -201,7 +201,9 @@ def _against_kernel(
 ) -> Evidence:
     _needed()
     from theoryverify.papers.mamba.experiments import icl_stored as runs
-    from theoryverify.simulate import icl_curves as curves
+    from theoryverify.simulate import icl_baselines as baselines
+    from theoryverify.simulate.icl_curves import CLIP
+    from theoryverify.simulate.icl_test_set import query_at, shared_test
 
     mamba = runs.stored("base", "mamba", seed=context.seed, device=context.device)
     of, cubics = mamba.settings, math.comb(mamba.settings.task.r + 3, 3)
@@ -210,12 +212,12 @@ def _against_kernel(
         return Evidence(OUTSIDE, mamba.budget, f"{sizes[0]} examples are fewer than {cubics}")
     if sizes[-1] >= of.context:
         return Evidence(OUTSIDE, mamba.budget, f"{sizes[-1]} examples were not trained for")
-    prompts = curves.shared_test(of.task, of.test_context, of.test_tasks)
-    short = curves.query_at(prompts, of.context)  # what comes later is not needed
-    choices = curves.best_kernel(short, range(of.task.r), sizes)
-    ridge = curves.chosen_kernel_errors(short, range(of.task.r), choices, sizes)
-    gap = np.minimum(ridge, curves.CLIP).mean(axis=1) - mamba.errors(sizes)
-    found = runs.mean_interval(gap, -curves.CLIP, curves.CLIP)
+    prompts = shared_test(of.task, of.test_context, of.test_tasks)
+    short = query_at(prompts, of.context)  # what comes later is not needed
+    choices = baselines.best_kernel(short, range(of.task.r), sizes)
+    ridge = baselines.chosen_kernel_errors(short, range(of.task.r), choices, sizes)
+    gap = np.minimum(ridge, CLIP).mean(axis=1) - mamba.errors(sizes)
+    found = runs.mean_interval(gap, -CLIP, CLIP)
     examination.decide("kernel ridge less Mamba", _agrees(stated, found), str(found))
     return examination.evidence(
         f"{mamba.budget}; {sizes[0]} to {sizes[-1]} examples; kernel ridge with the width and ridge "

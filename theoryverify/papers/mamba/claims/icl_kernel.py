@@ -10,7 +10,7 @@ from theoryverify.claims.claim import Context
 from theoryverify.claims.examination import Examination
 from theoryverify.claims.ladder import SIMULATED, Evidence
 from theoryverify.papers.mamba.claims.exponents import NUMBERING
-from theoryverify.simulate.icl_curves import kernel_errors, kernel_grid
+from theoryverify.simulate.icl_baselines import kernel_errors, kernel_grid
 from theoryverify.simulate.in_context import Task
 from theoryverify.stats import BoundedMean
 

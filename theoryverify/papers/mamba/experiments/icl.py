@@ -15,9 +15,11 @@ from theoryverify.figures import Data, Plan, Table
 from theoryverify.figures.cells import Cells, Work
 from theoryverify.figures.table import Cell
 from theoryverify.papers.mamba.experiments import cells_icl as cells
+from theoryverify.papers.mamba.experiments import cells_icl_baselines as baselines
 from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, NAMES, SIZES, Sizes
 from theoryverify.simulate.icl_config import KINDS, Configuration
-from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band, shown_sizes
+from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band
+from theoryverify.simulate.icl_test_set import shown_sizes
 from theoryverify.simulate.sealed import JSON
 from theoryverify.simulate.store import Arrays
 
@@ -46,7 +48,13 @@ def training_cell(settings: Configuration, probes: int) -> dict[str, JSON]:
 
 
 def runner(plan: Plan) -> Cells:
+    """Of the trainings."""
     return Cells(RUNS, plan, cells.CODE)
+
+
+def baseline_runner(plan: Plan) -> Cells:
+    """Of what needs none."""
+    return Cells(RUNS, plan, baselines.CODE)
 
 
 def trainings(
@@ -108,7 +116,7 @@ def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         settings = sizes.run(change, "mamba", 0)
         where = (change, settings.task.d, settings.task.r, settings.context)
         tokens, tasks = settings.test_context, settings.test_tasks
-        zero = cells.trivial(settings.task, tokens, tasks)["errors"]
+        zero = baselines.trivial(settings.task, tokens, tasks)["errors"]
         levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
         shown = sorted({*shown_sizes(tokens, 14), settings.context - 1})
         for kind in KINDS:
@@ -147,7 +155,7 @@ def budget(plan: Plan, sizes: Sizes) -> Table:
 
 def classical(plan: Plan, sizes: Sizes, change: str, shown: Sequence[int]) -> dict[str, Floats]:
     """Errors (tasks, sizes) of what is not pretrained, and of the theory's layer."""
-    of = runner(plan)
+    of = baseline_runner(plan)
     settings = sizes.run(change, "mamba", 0)
     task, tokens, tasks = settings.task, settings.test_context, sizes.kernel_tasks
     at: dict[str, JSON] = {
@@ -156,11 +164,15 @@ def classical(plan: Plan, sizes: Sizes, change: str, shown: Sequence[int]) -> di
         "tasks": tasks,
         "sizes": list(shown),
     }
-    ridge = of.compute({"what": "kernel", **at}, partial(cells.kernels, task, tokens, tasks, shown))
-    best = of.compute({"what": "oracle", **at}, partial(cells.oracle, task, tokens, tasks, shown))
+    ridge = of.compute(
+        {"what": "kernel", **at}, partial(baselines.kernels, task, tokens, tasks, shown)
+    )
+    best = of.compute(
+        {"what": "oracle", **at}, partial(baselines.oracle, task, tokens, tasks, shown)
+    )
     layer = of.compute(
         {"what": "theory", **at, "context": settings.context, "stages": tasks},
-        partial(cells.theory, task, tokens, tasks, settings.context, tasks, shown),
+        partial(baselines.theory, task, tokens, tasks, settings.context, tasks, shown),
     )
     return {
         "kernel ridge": ridge["validated"],
@@ -182,10 +194,10 @@ def _kernel_rows(plan: Plan, sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
         "tasks": tasks,
         "sizes": list(shown),
     }
-    found = runner(plan).compute(
-        {"what": "kernel", **at}, partial(cells.kernels, task, tokens, tasks, shown)
+    found = baseline_runner(plan).compute(
+        {"what": "kernel", **at}, partial(baselines.kernels, task, tokens, tasks, shown)
     )
-    zero = cells.trivial(task, tokens, 4 * tasks)["errors"]
+    zero = baselines.trivial(task, tokens, 4 * tasks)["errors"]
     levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
     for how, name in (("validated", "kernel ridge"), ("oracle", "kernel ridge, oracle")):
         for row in _rows((), found[how][None], shown, levels):

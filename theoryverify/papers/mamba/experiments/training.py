@@ -13,8 +13,9 @@ from theoryverify.papers.mamba.experiments.cells_icl import alignment_tasks
 from theoryverify.papers.mamba.experiments.icl import budget, trainings
 from theoryverify.papers.mamba.experiments.icl_sizes import NAMES, SIZES, Sizes
 from theoryverify.papers.mamba.score import score
-from theoryverify.simulate.icl_curves import MEASURES, band, trivial_errors
+from theoryverify.simulate.icl_curves import MEASURES, band
 from theoryverify.simulate.icl_probe import fit_gate, hermite_profile, tabulated
+from theoryverify.simulate.icl_test_set import trivial_errors
 from theoryverify.simulate.in_context import Task
 from theoryverify.simulate.store import Arrays
 
