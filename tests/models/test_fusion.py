@@ -42,8 +42,39 @@ def test_outputs_and_gradients(arm: str) -> None:
     out = model(image, sound)
     assert out.shape == (3, 10)
     out.logsumexp(1).sum().backward()
-    idle = [name for name, p in model.named_parameters() if p.grad is None]
-    assert idle == []
+    idle = {name[:11] for name, p in model.named_parameters() if not p.grad.abs().max() > 0}
+    # With a head that reads CLS, what is injected into other rows is not seen under cross-attention,
+    # and without it not what is injected last.
+    unseen = {"full": {"injection.0", "injection.1"}, "no cross-attention": {"injection.1"}}
+    assert idle == unseen.get(arm, set())
+
+
+def test_what_arms_share_they_begin_with() -> None:
+    one, two = (dict(build(a, rng=5).named_parameters()) for a in ("full", "neither"))
+    assert set(two) < set(one)
+    assert all(torch.equal(one[name], two[name]) for name in two)
+    assert not torch.equal(
+        one["layers.0.attention.query.weight"], one["layers.0.attention.key.weight"]
+    )
+    assert not torch.equal(
+        one["layers.0.attention.query.weight"], one["layers.1.attention.query.weight"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("cross", "mean", "same"), [(True, False, True), (False, False, False), (True, True, False)]
+)
+def test_injection_reaches_the_logits_only_where_it_can(
+    cross: bool, mean: bool, same: bool
+) -> None:
+    image, sound = torch.randn(2, 3, 28, 28, generator=torch.Generator().manual_seed(0))
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        model = Fusion(cross=cross, mean=mean, shape=SMALL).eval()
+        before = model(image, sound)
+        for p in model.injection.parameters():
+            p.add_(torch.randn_like(p))
+        assert torch.equal(before, model(image, sound)) is same
 
 
 def test_the_same_seed_gives_the_same_model_and_leaves_torch_alone() -> None:
@@ -121,8 +152,8 @@ def test_clusters_widen_intervals_and_pairing_narrows_differences() -> None:
     rng = np.random.default_rng(0)
     clusters = np.repeat(np.arange(30), 20)
     hard = rng.random(30)[clusters]
-    base = (rng.random((3, 600)) < hard).astype(float)
-    better = np.maximum(base, rng.random((3, 600)) < 0.05)
+    base = (rng.random((12, 600)) < hard).astype(float)
+    better = np.maximum(base, rng.random((12, 600)) < 0.05)
     arms = {"a": base, "b": better}
     contrasts = {"a": {"a": 1.0}, "b": {"b": 1.0}, "b - a": {"b": 1.0, "a": -1.0}}
     by_cluster = cluster_bootstrap(arms, clusters, contrasts, rng=0)
@@ -149,7 +180,29 @@ def test_the_bootstrap_covers() -> None:
         }
         found = cluster_bootstrap(arms, clusters, {"d": {"a": 1, "b": -1}}, rng=rng, resamples=400)
         missed += not found["d"].lower <= 0 <= found["d"].upper
-    assert missed <= 12
+    assert missed <= 3
+
+
+def test_few_seeds_and_speakers_are_covered_too() -> None:
+    rng, missed = np.random.default_rng(2), 0
+    speaker = np.repeat(np.arange(6), 20)
+    for _ in range(60):
+        chance = 0.6 + 0.08 * rng.standard_normal((2, 1, 6))[..., speaker]
+        chance = chance + 0.02 * rng.standard_normal((2, 5, 1))
+        answers = (rng.random((2, 5, 120)) < chance).astype(float)
+        arms = dict(zip("ab", answers, strict=True))
+        found = cluster_bootstrap(arms, speaker, {"d": {"a": 1, "b": -1}}, rng=rng, resamples=300)
+        missed += not found["d"].lower <= 0 <= found["d"].upper
+    assert missed <= 6
+
+
+def test_one_speaker_has_no_interval() -> None:
+    found = cluster_bootstrap({"a": np.ones((5, 8))}, np.zeros(8, int), {"a": {"a": 1.0}}, rng=0)[
+        "a"
+    ]
+    assert found.value == 1
+    assert np.isnan(found.lower)
+    assert np.isnan(found.upper)
 
 
 @pytest.mark.parametrize(

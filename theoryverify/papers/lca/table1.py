@@ -2,11 +2,14 @@
 
 Ten thousand test pairs are no ten thousand independent trials: the official test split has 300 clips of
 six speakers, and a run is one draw of a seed. So intervals come from resampling seeds and clusters of
-pairs (clips, or speakers) together, the same for all arms: differences are paired.
+pairs (clips, or speakers) together, the same for all arms: differences are paired. With five seeds and
+six speakers percentiles are too short (measured: 95% ones cover 85 to 87%), so they are widened as
+Student's t is against the normal law (they then cover 98% and more).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +22,8 @@ Array = npt.NDArray[np.float64]
 
 RESAMPLES = 4000
 LEVEL = 0.95
+LEAST_CLUSTERS = 3
+"""With fewer there is no interval."""
 
 EFFECTS: dict[str, dict[str, float]] = {
     "full - no injection": {"full": 1, "no injection": -1},
@@ -26,6 +31,8 @@ EFFECTS: dict[str, dict[str, float]] = {
     "full - neither": {"full": 1, "neither": -1},
     "full - bidirectional": {"full": 1, "bidirectional": -1},
     "full - no injection, matched": {"full": 1, "no injection, matched": -1},
+    "injection where it acts: self-attention": {"no cross-attention": 1, "neither": -1},
+    "injection where it acts: mean read-out": {"full, mean": 1, "no injection, mean": -1},
     "injection (2 x 2)": {
         "full": 0.5, "no cross-attention": 0.5, "no injection": -0.5, "neither": -0.5,
     },
@@ -36,12 +43,13 @@ EFFECTS: dict[str, dict[str, float]] = {
         "full": 1, "neither": 1, "no injection": -1, "no cross-attention": -1,
     },
 }  # fmt: skip
-"""Contrasts of accuracies."""
+"""Contrasts of accuracies. The first is 0 but for rounding: both arms are one class of functions and
+begin with the same weights. So it is the comparison's own negative control."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds and pairs, with a percentile interval."""
+    """A mean over seeds and pairs, with its interval; NaN with fewer than three seeds or clusters."""
 
     value: float
     lower: float
@@ -71,7 +79,8 @@ def cluster_bootstrap(
     Returns
     -------
     dict
-        Descriptive 95% intervals: with few seeds or few clusters they are too short.
+        Percentiles, their distance from the value times ``√(n/(n-1)) t_{n-1}/z`` with n the fewer of
+        seeds and clusters. Descriptive, pointwise.
 
     Raises
     ------
@@ -99,6 +108,7 @@ def cluster_bootstrap(
         for arm, rows in correct.items()
     }
     seeds = next(iter(shapes))[0]
+    wider = _widening(min(seeds, len(names)), level)
     seed_weights = generator.multinomial(seeds, np.full(seeds, 1 / seeds), resamples) / seeds
     weights = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), resamples)
     total = weights @ sizes
@@ -110,9 +120,22 @@ def cluster_bootstrap(
     for name, coefficients in contrasts.items():
         value = sum(c * float(correct[arm].mean()) for arm, c in coefficients.items())
         spread = sum(c * drawn[arm] for arm, c in coefficients.items())
-        low, high = np.quantile(spread, [(1 - level) / 2, (1 + level) / 2])
-        found[name] = Estimate(float(value), float(low), float(high))
+        low, high = (
+            value + wider * (float(end) - value)
+            for end in np.quantile(spread, [(1 - level) / 2, (1 + level) / 2])
+        )
+        found[name] = Estimate(float(value), low, high)
     return found
+
+
+def _widening(n: int, level: float) -> float:
+    """``√(n/(n-1)) t_{n-1}/z``: what a resampled mean of n draws lacks."""
+    from scipy.stats import norm, t
+
+    if n < LEAST_CLUSTERS:
+        return math.nan
+    upper = (1 + level) / 2
+    return float(math.sqrt(n / (n - 1)) * t.ppf(upper, n - 1) / norm.ppf(upper))
 
 
 def markdown(rows: Sequence[tuple[str, ...]], header: Sequence[str]) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import os
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +21,11 @@ from theoryverify.data.avmnist import Pairs, pair
 from theoryverify.data.embedded import embedded_digits
 from theoryverify.data.synthesis import synthesised
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells
+from theoryverify.figures.cells import Cells, Work
 from theoryverify.figures.table import Cell
-from theoryverify.papers.lca.table1 import EFFECTS, cluster_bootstrap, latex, markdown
+from theoryverify.papers.lca.table1 import EFFECTS, Estimate, cluster_bootstrap, latex, markdown
+from theoryverify.seeds import named_rng
+from theoryverify.simulate.code import fingerprint
 
 if TYPE_CHECKING:
     from theoryverify.simulate.classify import Answers
@@ -52,31 +59,42 @@ class Sizes:
 
 
 def sizes_for(plan: Plan) -> Sizes:
-    """Seeds, epochs, training pairs."""
+    """Seeds, epochs, training pairs, batch, rate."""
     return plan.choose(
-        Sizes(2, 2, 400, 50, 3e-3), Sizes(5, 10, 6_000), Sizes(5, 100, None)
+        Sizes(2, 2, 400, 50, 3e-3), Sizes(5, 10, 4_000), Sizes(5, 100, None)
     )  # fmt: skip
+
+
+def data_file() -> Path | None:
+    """The prepared file that is used: that of the variable, else the default if it is there."""
+    named = os.environ.get(VARIABLE)
+    path = Path(named or DEFAULT)
+    return path if named or path.is_file() else None
 
 
 @lru_cache(maxsize=1)
 def the_data(most: int | None) -> tuple[Pairs, str]:
-    """The prepared file if there is one, else the embedded stand-in; and its checksum."""
-    named = os.environ.get(VARIABLE)
-    path = Path(named or DEFAULT)
-    if named or path.is_file():
-        pairs = _thinned(prepared.load(path), most)
-    else:
+    """The prepared file if there is one, else the embedded stand-in; and the checksum of what is used."""
+    path = data_file()
+    if path is None:
         pairs = pair(embedded_digits(), synthesised(), most=most)
-    return pairs, prepared.digest(pairs)
+    else:
+        pairs = _thinned(prepared.load(path), most)
+    checksum = prepared.digest(pairs)
+    print(f"lca.table1: {path or 'embedded stand-in'}, {checksum[:12]}", file=sys.stderr)
+    return pairs, checksum
 
 
 def _thinned(pairs: Pairs, most: int | None) -> Pairs:
-    """At most so many training pairs, and a fifth of that for each other split (the first ones: the
-    pairs lie in random order)."""
+    """At most so many training pairs, a fifth of that for validation and three tenths for the test (the
+    first ones: the pairs lie in random order)."""
     if most is None:
         return pairs
     keep = np.concatenate(
-        [np.flatnonzero(pairs.split == part)[: most if part == 0 else most // 5] for part in (0, 1, 2)]
+        [
+            np.flatnonzero(pairs.split == part)[:count]
+            for part, count in enumerate((most, most // 5, 3 * most // 10))
+        ]
     )  # fmt: skip
     return Pairs(
         pairs.images, pairs.corrupted_images, pairs.sounds, pairs.corrupted_sounds,
@@ -86,13 +104,20 @@ def _thinned(pairs: Pairs, most: int | None) -> Pairs:
 
 
 def _train(
-    arm: str, seed: int, sizes: Sizes, device: str, _: np.random.Generator
+    arm: str,
+    seed: int,
+    sizes: Sizes,
+    device: str,
+    folder: Path | None,
+    label: str | None,
+    _: np.random.Generator,
 ) -> dict[str, NDArray[np.generic]]:
     from theoryverify.simulate.classify import train_classifier
 
     found = train_classifier(
         arm, the_data(sizes.most)[0], epochs=sizes.epochs, batch=sizes.batch,
-        rate=sizes.rate, seed=seed, device=device
+        rate=sizes.rate, seed=seed, device=device,
+        folder=None if folder is None else str(folder), progress=label,
     )  # fmt: skip
     return {"loss": found.loss, "validation": found.validation, "correct": found.correct}
 
@@ -106,27 +131,51 @@ def runs(plan: Plan) -> dict[str, list[Answers]]:
     sizes = sizes_for(plan)
     checksum = the_data(sizes.most)[1]
     cells = Cells("lca.table1", plan, code=_CODE)
-    found: dict[str, list[Answers]] = {arm: [] for arm in ARMS}
-    for seed in range(sizes.seeds):
+    work: list[tuple[str, Work]] = []
+    for number in range(sizes.seeds):
+        seed = int(named_rng(plan.seed, f"lca.table1 {number}").integers(2**62))
         for arm in ARMS:
-            arrays = cells.compute(
-                {"arm": arm, "seed": seed, "data": checksum, **vars(sizes)},
-                partial(_train, arm, plan.seed + seed, sizes, plan.device),
-            )
-            found[arm].append(Answers(**arrays))
+            of = {"arm": arm, "seed": number, "data": checksum, **vars(sizes)}
+            del of["seeds"]  # more seeds leave the first ones as they are
+            folder = None
+            if cells.folder is not None:
+                folder = cells.folder / "training" / _run_name({**of, "plan": plan.seed})
+            label = None if plan.preset == "quick" else f"{arm}, seed {number}"
+            work.append((arm, (of, partial(_train, arm, seed, sizes, plan.device, folder, label))))
+    cells.ahead([each for _, each in work])
+    found: dict[str, list[Answers]] = {arm: [] for arm in ARMS}
+    for arm, each in work:
+        found[arm].append(Answers(**cells.compute(*each)))
     return found
+
+
+def _run_name(of: dict[str, Any]) -> str:
+    """Of a run's checkpoints: another one for other settings, and for other code."""
+    text = json.dumps([of, fingerprint(_CODE)], sort_keys=True)
+    return f"table1-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _setup(plan: Plan, pairs: Pairs) -> str:
     sizes = sizes_for(plan)
     counts = [int((pairs.split == part).sum()) for part in range(3)]
-    about = pairs.about
-    small = " These are not the paper's data." if "synthesised" in str(about["sounds"]) else ""
+    about, path = pairs.about, data_file()
     return (
         f"{about['name']} pairs: images {about['images']}, sounds {about['sounds']}, clips split by "
-        f"{about['clip split']} rule; {counts[0]} training, {counts[1]} validation, {counts[2]} test "
+        f"{about['clip split']} rule, {'from ' + path.name if path else 'made here'}, SHA-256 "
+        f"{the_data(sizes.most)[1][:12]}; {counts[0]} training, {counts[1]} validation, {counts[2]} test "
         f"pairs; AdamW {sizes.rate:g}, weight decay 1e-4, batch {sizes.batch}, {sizes.epochs} epochs, "
-        f"{sizes.seeds} seeds.{small}"
+        f"{sizes.seeds} seeds. These are not the paper's data, and it trained for 100 epochs: short runs "
+        "compare how fast models begin to learn."
+    )
+
+
+def _source(plan: Plan, pairs: Pairs) -> Table:
+    """What the pictures say of themselves."""
+    sizes = sizes_for(plan)
+    which = (str(pairs.about[key]) for key in ("name", "images", "sounds"))
+    return Table.of(
+        ("data", "images", "sounds", "preset", "epochs", "seeds"),
+        [(*which, plan.preset, sizes.epochs, sizes.seeds)],
     )
 
 
@@ -152,23 +201,24 @@ def table1_data(plan: Plan) -> Data:
     shown: list[tuple[str, ...]] = []
     for arm in ARMS:
         best = float(np.mean([run.best for run in answers[arm]]))
-        spans = [x for by in clusters for x in (estimates[by][arm].lower, estimates[by][arm].upper)]
+        spans = [x for by in clusters for x in _ends(estimates[by][arm])]
         value = estimates["clip"][arm].value
         epochs = ", ".join(str(run.chosen) for run in answers[arm])
         count = parameters(build(arm, rng=0))
         paper = PAPER[arm][0] if arm in PAPER else None
         accuracy.append((arm, count, value, *spans, best, best - value, epochs, paper))
-        low, high, slow, shigh = (f"{100 * x:.2f}" for x in spans)
         shown.append(
-            (arm, f"{count:,}", f"{100 * value:.2f}", f"[{low}, {high}]", f"[{slow}, {shigh}]",
-             f"{100 * best:.2f}", f"{100 * (best - value):+.2f}")
+            (arm, f"{count:,}", f"{100 * value:.2f}", _span(spans[:2]), _span(spans[2:]),
+             f"{100 * best:.2f}", f"{100 * (best - value):+.2f}",
+             "" if paper is None else f"{100 * paper:.2f}")
         )  # fmt: skip
     effects: list[tuple[Cell, ...]] = []
+    differences: list[tuple[str, ...]] = []
     for name in EFFECTS:
-        spans = [
-            x for by in clusters for x in (estimates[by][name].lower, estimates[by][name].upper)
-        ]
-        effects.append((name, estimates["clip"][name].value, *spans))
+        spans = [x for by in clusters for x in _ends(estimates[by][name])]
+        value = estimates["clip"][name].value
+        effects.append((name, value, *spans))
+        differences.append((name, f"{100 * value:+.2f}", _span(spans[:2]), _span(spans[2:])))
     by_both = ("clip_lower", "clip_upper", "speaker_lower", "speaker_upper")
     table = Table.of(
         (
@@ -184,13 +234,38 @@ def table1_data(plan: Plan) -> Data:
         accuracy,
     )
     header = ("model", "parameters", "test accuracy (%)", "95% by clip", "95% by speaker",
-              "best test epoch (%)", "its optimism")  # fmt: skip
-    return Data(
-        {"accuracy": table, "effects": Table.of(("effect", "difference", *by_both), effects)},
+              "best test epoch (%)", "its optimism", "Table 1, other data (%)")  # fmt: skip
+    effect = ("difference of accuracies", "points", "95% by clip", "95% by speaker")
+    setup = (
         _setup(plan, pairs)
-        + " Epochs are chosen on the validation split; intervals resample seeds and "
-        "clips (or speakers) 4000 times, the same for all arms, and are descriptive.",
-        {"md": markdown(shown, header), "tex": latex(shown, header)},
+        + " Epochs are chosen on the validation split; intervals resample seeds and clips (or speakers) "
+        "4000 times, the same for all arms, are widened as Student's t is for so few, and are "
+        "descriptive and pointwise: blank where there are fewer than three clusters."
+    )
+    return Data(
+        {
+            "accuracy": table,
+            "effects": Table.of(("effect", "difference", *by_both), effects),
+            "source": _source(plan, pairs),
+        },
+        setup,
+        {
+            "md": "\n".join((markdown(shown, header), markdown(differences, effect), setup + "\n")),
+            "tex": "\n".join((f"% {setup}", latex(shown, header), latex(differences, effect))),
+        },
+    )
+
+
+def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+    """Of an interval; empty cells where there is none."""
+    if math.isnan(estimate.lower):
+        return None, None
+    return estimate.lower, estimate.upper
+
+
+def _span(ends: Sequence[float | None]) -> str:
+    return (
+        "n/a" if None in ends else "[{:.2f}, {:.2f}]".format(*(100 * float(x or 0) for x in ends))
     )
 
 
@@ -221,6 +296,7 @@ def avmnist_data(plan: Plan) -> Data:
         {
             "curves": Table.of(("arm", "epoch", "lowest", "mean", "highest"), curves),
             "pictures": Table.of(("digit", "kind", "line", "bytes"), pictures),
+            "source": _source(plan, pairs),
         },
         _setup(plan, pairs) + " Bands: least and greatest over the seeds.",
     )
