@@ -86,7 +86,10 @@ def test_pictures_and_files() -> None:
     files = render(TABLE1, data, Plan())
     assert files["lca.table1.md"].decode().splitlines()[2].startswith("| full | 43,610 | ")
     tex = files["lca.table1.tex"].decode()
-    assert tex.count(r"\\") == 2 + len(ARMS) + len(EFFECTS)
+    assert tex.count(r"\\") == 2 + len(data.tables["accuracy"].rows) + len(EFFECTS)
+    for name in ("md", "tex"):
+        assert "avMNIST-like" in files[f"lca.table1.{name}"].decode()
+        assert "cross-attention (2" in files[f"lca.table1.{name}"].decode()
     assert r"(\%)" in tex
     caption = files["lca.table1.txt"].decode()
     assert "avMNIST-like" in caption
