@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.errors import InputError
+from theoryverify.exact.links import Link
 from theoryverify.simulate.icl_prompts import Prompts
 from theoryverify.simulate.in_context import Task
 
@@ -18,15 +20,29 @@ _MEMORY = 2**22
 # -- kernel ridge -------------------------------------------------------------------------------
 
 
+_RIDGES = {
+    1 / 4: (1e-3, 1e-1, 1.0),
+    1: (1e-3, 1e-1, 1.0),
+    4: (1e-6, 1e-3, 1e-1, 1.0),
+    16: (1e-10, 1e-6, 1e-3, 1e-1),
+    64: (1e-12, 1e-10, 1e-6),
+    128: (1e-12, 1e-10, 1e-8),
+}
+"""λ by ``ℓ²/p``. A narrow kernel has no small eigenvalue, so that smaller λ change nothing. A wide one
+has ``(p/ℓ²)³`` for cubics, which a large λ would leave out."""
+
+
 def kernel_grid(p: int) -> list[tuple[float, float]]:
-    """``(ℓ², λ)``: bandwidths around √p, ridges from interpolation to heavy smoothing."""
-    return [(p * w, lam) for w in (0.5, 1, 2, 4, 8) for lam in (1e-6, 1e-3, 1e-1, 1.0)]
+    """``(ℓ², λ)``, from near memory of single examples to near interpolation by polynomials."""
+    return [(p * w, lam) for w, ridges in _RIDGES.items() for lam in ridges]
 
 
 def kernel_errors(
     prompts: Prompts, support: Sequence[int], choice: tuple[float, float], sizes: Sequence[int]
 ) -> Floats:
     """Squared errors (n, len(sizes)) of Gaussian kernel ridge on the support, from k examples each.
+
+    They are inf for a prompt whose ``K + λI`` is not positive definite in float64.
 
     One Cholesky factorisation of ``K + λI`` a prompt serves all k: with ``K + λI = LLᵀ`` and ``w = L⁻¹y``
     the prediction of y_{k+1} from k examples is ``Σ_{i<=k} L_{k+1,i} w_i``, since row k+1 of L is
@@ -65,22 +81,51 @@ def kernel_errors(
         whole = np.zeros((len(x), N + 1, N + 1))
         whole[:, :N, :N] = K
         whole[:, N, :N] = y
-        whole[:, N, N] = 1 + (y**2).sum(-1) / ridge  # at least yᵀ(K+λI)⁻¹y
-        factor = np.linalg.cholesky(whole)
+        whole[:, N, N] = 1 + 2 * (y**2).sum(-1) / ridge  # more than yᵀ(K+λI)⁻¹y
+        factor = _factors(whole)
         below = (np.tril(factor[:, :N, :N], -1) @ factor[:, N, :N, None])[..., 0]
-        found.append((below - y)[:, columns] ** 2)
+        failed = ~np.isfinite(factor).all(axis=(1, 2))
+        found.append(np.where(failed[:, None], np.inf, (below - y)[:, columns] ** 2))
     return np.concatenate(found)
 
 
+def _factors(matrices: Floats) -> Floats:
+    """Cholesky factors (n, m, m); NaN where there is none."""
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        found = np.full_like(matrices, np.nan)
+        for i, matrix in enumerate(matrices):
+            with suppress(np.linalg.LinAlgError):
+                found[i] = np.linalg.cholesky(matrix)
+        return found
+
+
+def plain_mean(errors: Floats) -> Floats:
+    """Over the first axis."""
+    return np.asarray(errors.mean(axis=0))
+
+
 def best_kernel(
-    prompts: Prompts, support: Sequence[int], sizes: Sequence[int]
+    prompts: Prompts,
+    support: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    measure: Callable[[Floats], Floats] = plain_mean,
 ) -> list[tuple[float, float]]:
-    """For each size the choice of least mean error on these prompts.
+    """For each size the choice of :func:`kernel_grid` with the least error on these prompts.
 
     On prompts of their own this is validation; on the test prompts it is an oracle that no learner has.
+
+    Parameters
+    ----------
+    prompts, support, sizes
+        As for :func:`kernel_errors`.
+    measure : callable
+        Of errors (n, k), over tasks: the one by which methods are compared.
     """
     grid = kernel_grid(len(support))
-    errors = [kernel_errors(prompts, support, choice, sizes).mean(axis=0) for choice in grid]
+    errors = [measure(kernel_errors(prompts, support, choice, sizes)) for choice in grid]
     return [grid[int(i)] for i in np.argmin(errors, axis=0)]
 
 
@@ -107,14 +152,16 @@ def oracle_errors(
     sizes: Sequence[int],
     *,
     starts: int = 12,
-    steps: int = 15,
+    rounds: int = 20,
     rng: np.random.Generator | int = 0,
 ) -> Floats:
     """Errors (n, len(sizes)) of least squares over the unit sphere of the support, the link known.
 
     ``β̂ = argmin_{|β|=1} Σ_{i<=k} (y_i - g(⟨β,x_i⟩))²`` by Gauss and Newton's steps with a damping, from
-    random starts; the prediction is ``g(⟨β̂,x_{k+1}⟩)``. Sizes below r leave β undetermined: there the
-    error may exceed that of predicting 0.
+    random starts; the prediction is ``g(⟨β̂,x_{k+1}⟩)``. The sum has other local minima, the more the
+    larger r is. So a task gets ``starts`` new starts, up to ``rounds`` times, until the sum is as
+    small as at the true β: ``kτ²``, to round-off. Sizes below r leave β undetermined: there the error
+    may exceed that of predicting 0.
     """
     columns = _sizes(prompts, sizes)
     family = task.family()
@@ -125,37 +172,60 @@ def oracle_errors(
     generator = np.random.default_rng(rng)
     n = len(X)
     found = np.empty((n, len(columns)))
-    h = 1e-5
     for place, k in enumerate(columns):
-        beta = generator.standard_normal((n, starts, task.r))
-        beta /= np.linalg.norm(beta, axis=2, keepdims=True)
         if k == 0:
             found[:, place] = prompts.y[:, 0] ** 2
             continue
-        x, y = X[:, :k], prompts.y[:, None, :k]
-        damping = np.full((n, starts, 1, 1), 0.1 * k)
-        value, best = np.full((n, starts), np.inf), beta
-        for _ in range(steps):
-            z = beta @ x.transpose(0, 2, 1)  # (n, starts, k)
-            gap = y - family.g(z)
-            loss = (gap**2).sum(-1)
-            better = loss < value
-            best = np.where(better[..., None], beta, best)
-            value = np.minimum(loss, value)
-            damping = np.where(better[..., None, None], damping / 3, damping * 4)
-            damping = np.clip(damping, 1e-8, 1e12)  # below r examples J is singular
-            z = best @ x.transpose(0, 2, 1)
-            gap = y - family.g(z)
-            slope = (family.g(z + h) - family.g(z - h)) / (2 * h)
-            J = slope[..., None] * x[:, None]  # (n, starts, k, r)
-            normal = J.transpose(0, 1, 3, 2) @ J + damping * np.eye(task.r)
-            right = (J * gap[..., None]).sum(2)
-            beta = best + np.linalg.solve(normal, right[..., None])[..., 0]
+        least, chosen = np.full(n, np.inf), np.zeros((n, task.r))
+        open_ = np.arange(n)
+        for _ in range(rounds):
+            x, y = X[open_, :k], prompts.y[open_, :k]
+            beta = generator.standard_normal((len(open_), starts, task.r))
             beta /= np.linalg.norm(beta, axis=2, keepdims=True)
-        chosen = best[np.arange(n), value.argmin(axis=1)]
+            value, beta = _descended(family.g, x, y, beta)
+            first = value.argmin(axis=1)
+            lowest = value[np.arange(len(open_)), first]
+            better = lowest < least[open_]
+            at = open_[better]
+            least[at] = lowest[better]
+            chosen[at] = beta[better, first[better]]
+            enough = k * float(family.noise) ** 2 + _ZERO * (y**2).sum(-1)
+            open_ = open_[least[open_] > enough]
+            if not len(open_):
+                break
         z = (chosen * X[:, k]).sum(-1)
         found[:, place] = (family.g(z) - prompts.y[:, k]) ** 2
     return found
+
+
+_ZERO = 1e-12
+"""Of ``Σ y_i²``: what counts as round-off."""
+_STEPS = 30
+
+
+def _descended(g: Link, x: Floats, y: Floats, beta: Floats) -> tuple[Floats, Floats]:
+    """Residuals (n, starts) and where they are: (n, starts, r), from these starts on."""
+    n, starts, r = beta.shape
+    h = 1e-5
+    damping = np.full((n, starts, 1, 1), 0.1 * x.shape[1])
+    value, best = np.full((n, starts), np.inf), beta
+    for _ in range(_STEPS):
+        z = beta @ x.transpose(0, 2, 1)  # (n, starts, k)
+        loss = ((y[:, None] - g(z)) ** 2).sum(-1)
+        better = loss < value
+        best = np.where(better[..., None], beta, best)
+        value = np.minimum(loss, value)
+        damping = np.where(better[..., None, None], damping / 3, damping * 4)
+        damping = np.clip(damping, 1e-8, 1e12)  # below r examples J is singular
+        z = best @ x.transpose(0, 2, 1)
+        gap = y[:, None] - g(z)
+        slope = (g(z + h) - g(z - h)) / (2 * h)
+        J = slope[..., None] * x[:, None]  # (n, starts, k, r)
+        normal = J.transpose(0, 1, 3, 2) @ J + damping * np.eye(r)
+        right = (J * gap[..., None]).sum(2)
+        beta = best + np.linalg.solve(normal, right[..., None])[..., 0]
+        beta /= np.linalg.norm(beta, axis=2, keepdims=True)
+    return value, best
 
 
 def _sizes(prompts: Prompts, sizes: Sequence[int]) -> list[int]:
