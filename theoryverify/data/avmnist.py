@@ -91,8 +91,10 @@ def pair(
     ----------
     digits, clips
     split : {"official", "speaker"}
-        Of the clips: by index (0 to 4 test, 5 to 9 validation, the rest training), or by speaker (the
-        last in alphabetical order test, the one before validation).
+        Of the clips: by index (0 to 4 test, 5 to 9 validation, the rest training), each speaker being
+        in all three; or by speaker: the last in alphabetical order test, the one before validation, all
+        others training. Then a single speaker is tested, so what is found says nothing about how it
+        varies from speaker to speaker. ``about["speakers in splits"]`` has the numbers.
     corruption : Corruption
     most : int, optional
         At most so many training images, and a fifth of that for each other split.
@@ -101,8 +103,8 @@ def pair(
     Raises
     ------
     InputError
-        If a class is absent from a split, of images or of clips; it names both. For fewer than three
-        speakers with ``"speaker"``.
+        If a class is absent from a split, of images or of clips; it names both, and the path. For fewer
+        than three speakers with ``"speaker"``.
     """
     if split not in ("official", "speaker"):
         raise InputError(f"split {split!r} is unknown; choose 'official' or 'speaker'")
@@ -117,9 +119,15 @@ def pair(
         for digit in range(10):
             seen = np.flatnonzero((labels == digit) & (image_split == part))
             heard = np.flatnonzero((clips.labels == digit) & (clip_split == part))
-            for what, found in (("images", seen), ("clips", heard)):
+            for what, found, source in (("images", seen, digits), ("clips", heard, clips)):
                 if not found.size:
-                    raise InputError(f"the {name} split has no {what} of digit {digit}")
+                    drawn = (
+                        "" if most is None or what == "clips" else f", at most {most} for training"
+                    )
+                    raise InputError(
+                        f"the {name} split has no {what} of digit {digit} "
+                        f"({source.path or source.source}{drawn})"
+                    )
             # Every clip is used before one is used again.
             rounds = -(-len(seen) // len(heard))
             order = np.concatenate([rng.permutation(heard) for _ in range(rounds)])
@@ -135,6 +143,10 @@ def pair(
         "sounds": clips.source,
         "clip split": split,
         "speakers": speakers,
+        "speakers in splits": [
+            len({clips.speakers[clip] for clip in np.flatnonzero(clip_split == part)})
+            for part in range(len(SPLITS))
+        ],
         "seed": seed,
         "corruption": {
             "kept": corruption.kept,

@@ -10,12 +10,14 @@ The corruption of the original avMNIST is not known to us in full; this one is o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from theoryverify.data.spectrogram import SIDE
+from theoryverify.errors import InputError
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -27,19 +29,37 @@ class Corruption:
     Attributes
     ----------
     kept : float
-        Share of the training images' variance that is kept.
+        Share of the training images' variance that is kept, in (0, 1].
     noise : float
-        Standard deviation added to images, in units of their 0 to 1 scale.
+        Standard deviation added to images, in units of their 0 to 1 scale; 0 or more.
     decibels : (float, float)
         Range of the signal-to-noise ratio of sounds.
     masked : int
-        The widest block of frames, and of bands, that is silenced.
+        The widest block of frames, and of bands, that is silenced: 0 to 28.
+
+    Raises
+    ------
+    InputError
+        For a value outside its range; the message names both.
     """
 
     kept: float = 0.25
     noise: float = 0.1
     decibels: tuple[float, float] = (-3.0, 6.0)
     masked: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 < self.kept <= 1:
+            raise InputError(f"kept is {self.kept}; a share in (0, 1] is expected")
+        if not 0 <= self.noise < math.inf:
+            raise InputError(f"noise is {self.noise}; a finite number from 0 is expected")
+        low, high = self.decibels
+        if not -math.inf < low <= high < math.inf:
+            raise InputError(
+                f"decibels are {self.decibels}; two finite numbers, the lower first, are expected"
+            )
+        if type(self.masked) is not int or not 0 <= self.masked <= SIDE:
+            raise InputError(f"masked is {self.masked}; a whole number 0 to {SIDE} is expected")
 
 
 def principal_projection(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import io
+import math
 import struct
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from theoryverify.data.archive import read_bytes, read_npz
 from theoryverify.data.pickled import load_arrays
 from theoryverify.errors import InputError
 
@@ -40,12 +40,15 @@ class Digits:
         0 training, 1 validation, 2 test.
     source : str
         What they are, for captions.
+    path : str
+        Where they were read, for messages.
     """
 
     images: Bytes
     labels: Bytes
     split: Bytes
     source: str
+    path: str = ""
 
 
 def load_mnist(path: str | Path) -> Digits:
@@ -55,8 +58,9 @@ def load_mnist(path: str | Path) -> Digits:
     ----------
     path : path
         The ``.npz`` has ``x_train, y_train, x_test, y_test``. The pickle is a triple of pairs
-        (images in [0, 1], labels); it is read through a whitelist of NumPy's own names, so a
-        hostile file is refused before it can do anything.
+        (images in [0, 1], labels); nothing that it names is given to it, see
+        :mod:`theoryverify.data.pickled`. Images of floats are ``k/256`` if all are, as in the old
+        pickle, else ``k/255``; both come back as the bytes ``k``.
 
     Raises
     ------
@@ -66,23 +70,30 @@ def load_mnist(path: str | Path) -> Digits:
     """
     path = Path(path)
     if path.is_dir():
-        parts = [_idx_pair(path, which) for which in ("train", "test")]
-        return _assembled([parts[0], None, parts[1]], path)
-    if not path.is_file():
+        parts = [_idx_pair(path, which) for which in _NAMES]
+    elif not path.is_file():
         raise InputError(f"{path} does not exist; give MNIST's IDX folder, .npz or .pkl.gz")
-    if path.suffix == ".npz":
-        return _assembled(_from_npz(path), path)
-    if path.name.endswith((".pkl", ".pkl.gz")):
-        return _assembled(_from_pickle(path), path)
-    raise InputError(f"{path}: a folder of IDX files, an .npz or a .pkl.gz was expected")
+    elif path.suffix == ".npz":
+        parts = _from_npz(path)
+    elif path.name.endswith((".pkl", ".pkl.gz")):
+        parts = _from_pickle(path)
+    else:
+        raise InputError(f"{path}: a folder of IDX files, an .npz or a .pkl.gz was expected")
+    return _assembled(parts, path)
 
 
-Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+class _Part(NamedTuple):
+    """Images and labels that belong together, and where each was read."""
+
+    images: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    images_from: str
+    labels_from: str
 
 
-def _idx_pair(folder: Path, which: str) -> Pair:
+def _idx_pair(folder: Path, which: str) -> _Part:
     images, labels = (_find(folder, name) for name in _NAMES[which])
-    return read_idx(images, _IMAGES), read_idx(labels, _LABELS)
+    return _Part(read_idx(images, _IMAGES), read_idx(labels, _LABELS), str(images), str(labels))
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -101,7 +112,7 @@ def read_idx(path: Path, magic: int) -> Bytes:
     InputError
         For another magic number, or a file that is shorter or longer than its header says.
     """
-    content = _unzipped(path)
+    content = read_bytes(path)
     dimensions = magic & 0xFF
     header = 4 * (1 + dimensions)
     if len(content) < header:
@@ -109,82 +120,79 @@ def read_idx(path: Path, magic: int) -> Bytes:
     found, *shape = struct.unpack(f">{1 + dimensions}I", content[:header])
     if found != magic:
         raise InputError(f"{path} has magic number {found}, not {magic}")
-    expected = int(np.prod([int(n) for n in shape], dtype=object))
+    expected = math.prod(shape)
     if len(content) - header != expected:
         raise InputError(f"{path} has {len(content) - header} bytes of data, not {expected}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 
-def _unzipped(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+def _from_npz(path: Path) -> list[_Part]:
+    found = read_npz(path, [f"{kind}_{which}" for which in _NAMES for kind in "xy"])
+    return [
+        _Part(found[f"x_{which}"], found[f"y_{which}"], f"{path}: x_{which}", f"{path}: y_{which}")
+        for which in _NAMES
+    ]
 
 
-def _from_npz(path: Path) -> list[Pair | None]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            missing = {"x_train", "y_train", "x_test", "y_test"} - set(file.files)
-            if missing:
-                raise InputError(f"{path} lacks {', '.join(sorted(missing))}")
-            train, test = ((file[f"x_{which}"], file[f"y_{which}"]) for which in ("train", "test"))
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is no .npz of plain arrays: {error}") from error
-    return [train, None, test]
-
-
-def _from_pickle(path: Path) -> list[Pair | None]:
-    found = load_arrays(io.BytesIO(_unzipped(path)), path)
-    if not isinstance(found, (tuple, list)) or len(found) != 3:
+def _from_pickle(path: Path) -> list[_Part]:
+    found = load_arrays(io.BytesIO(read_bytes(path)), path)
+    if not isinstance(found, tuple) or len(found) != 3:
         raise InputError(f"{path} does not hold (train, valid, test)")
-    pairs: list[Pair | None] = []
-    for part in found:
-        if not (
-            isinstance(part, (tuple, list))
-            and len(part) == 2
-            and all(isinstance(array, np.ndarray) and array.dtype != object for array in part)
-        ):
+    parts = []
+    for which, part in zip(("training", "validation", "test"), found, strict=True):
+        if not isinstance(part, tuple) or len(part) != 2:
             raise InputError(f"{path}: each part must be a pair of arrays (images, labels)")
-        pairs.append((part[0], part[1]))
-    return pairs
+        parts.append(_Part(*part, f"{path}: {which} images", f"{path}: {which} labels"))
+    return parts
 
 
-def _assembled(parts: list[Pair | None], path: Path) -> Digits:
-    train, valid, test = parts
-    assert train is not None
-    assert test is not None
-    if valid is None:
-        held = min(_VALID, len(train[0]) // 6)
-        valid = (train[0][-held:], train[1][-held:]) if held else (train[0][:0], train[1][:0])
-        train = (train[0][: len(train[0]) - held], train[1][: len(train[1]) - held])
-    images, labels, split = [], [], []
-    for number, (pictures, names) in enumerate((train, valid, test)):
-        images.append(_as_bytes(pictures, path))
-        labels.append(_as_labels(names, len(pictures), path))
-        split.append(np.full(len(names), number, np.uint8))
-    return Digits(np.concatenate(images), np.concatenate(labels), np.concatenate(split), "MNIST")
+def _assembled(parts: list[_Part], path: Path) -> Digits:
+    """Training, (validation,) and test images as bytes, with their splits."""
+    for part in parts:
+        _check(part)
+    # Not by part: a few images may be a multiple of 1/256 by chance.
+    scale = 256 if all(_whole_256ths(part.images) for part in parts) else 255
+    images = [_as_bytes(part.images, scale) for part in parts]
+    labels = [np.asarray(part.labels, np.uint8) for part in parts]
+    sizes = [len(part) for part in labels]
+    if len(parts) == 2:
+        held = min(_VALID, sizes[0] // 6)
+        sizes = [sizes[0] - held, held, sizes[1]]
+    split = np.repeat(np.arange(3, dtype=np.uint8), sizes)
+    return Digits(np.concatenate(images), np.concatenate(labels), split, "MNIST", str(path))
 
 
-def _as_bytes(images: npt.NDArray[Any], path: Path) -> Bytes:
+def _check(part: _Part) -> None:
+    images, labels = part.images, part.labels
     if images.shape[1:] not in ((SIDE * SIDE,), (SIDE, SIDE)):
-        raise InputError(f"{path}: images of shape {images.shape[1:]}, not {SIDE} x {SIDE}")
-    images = images.reshape(len(images), SIDE, SIDE)
+        raise InputError(
+            f"{part.images_from} has shape {images.shape}, not (n, {SIDE}, {SIDE}) "
+            f"or (n, {SIDE * SIDE})"
+        )
+    if images.dtype != np.uint8:
+        if images.dtype.kind != "f" or not np.isfinite(images).all():
+            raise InputError(
+                f"{part.images_from} is of type {images.dtype}; bytes or finite floats expected"
+            )
+        if images.size and (images.min() < 0 or images.max() > 1):
+            raise InputError(f"{part.images_from}: float images must lie in [0, 1]")
+    if labels.shape != (len(images),) or labels.dtype.kind not in "iu":
+        raise InputError(
+            f"{part.labels_from} has shape {labels.shape} and type {labels.dtype}; "
+            f"{len(images)} whole numbers expected, one for each image of {part.images_from}"
+        )
+    if labels.size and (labels.min() < 0 or labels.max() > 9):
+        raise InputError(f"{part.labels_from}: labels must be 0 to 9")
+
+
+def _whole_256ths(images: npt.NDArray[Any]) -> bool:
     if images.dtype == np.uint8:
-        return np.asarray(images, np.uint8)
-    if images.dtype.kind != "f" or not np.isfinite(images).all():
-        raise InputError(f"{path}: images of type {images.dtype}; bytes or finite floats expected")
-    if images.size and (images.min() < 0 or images.max() > 1):
-        raise InputError(f"{path}: float images must lie in [0, 1]")
-    return np.asarray(np.rint(images * 255), np.uint8)
+        return True
+    scaled = images * 256
+    return bool((scaled <= 255).all() and (scaled == np.rint(scaled)).all())
 
 
-def _as_labels(labels: npt.NDArray[Any], count: int, path: Path) -> Bytes:
-    if labels.shape != (count,) or labels.dtype.kind not in "iu":
-        raise InputError(f"{path}: {count} images and labels of shape {labels.shape}")
-    if count and (labels.min() < 0 or labels.max() > 9):
-        raise InputError(f"{path}: labels must be 0 to 9")
-    return np.asarray(labels, np.uint8)
+def _as_bytes(images: npt.NDArray[Any], scale: int) -> Bytes:
+    if images.dtype != np.uint8:
+        images = np.rint(images * scale)
+    return np.asarray(images, np.uint8).reshape(len(images), SIDE, SIDE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from theoryverify.data.archive import read_npz
 from theoryverify.data.avmnist import Pairs
 from theoryverify.errors import InputError
 from theoryverify.files import write_bytes
@@ -65,21 +65,17 @@ def load(path: str | Path) -> Pairs:
     if not path.is_file():
         raise InputError(f"{path} does not exist; make it with `theoryverify data prepare`")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            missing = {"head", *_ARRAYS} - set(file.files)
-            if missing:
-                raise InputError(f"{path} lacks {', '.join(sorted(missing))}")
-            head = json.loads(file["head"].tobytes())
-            arrays = {name: file[name] for name in _ARRAYS}
-    except InputError:
-        raise
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(
-            f"{path} is no prepared data set; make it with `theoryverify data prepare`"
-        ) from error
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        arrays = read_npz(path, ["head", *_ARRAYS])
+    except InputError as error:
+        raise InputError(f"{error}; make it with `theoryverify data prepare`") from error
+    try:
+        head = json.loads(arrays.pop("head").tobytes())
+    except (ValueError, RecursionError):
+        head = None
+    known = isinstance(head, dict) and head.get("format") == FORMAT
+    if not known or not isinstance(head.get("about"), dict):
         raise InputError(f"{path} is not of format {FORMAT}, which this version reads")
-    pairs = Pairs(**arrays, about=head.get("about", {}))
+    pairs = Pairs(**arrays, about=head["about"])
     if digest(pairs) != head.get("sha256"):
         raise InputError(f"{path} is damaged: its checksum does not fit; prepare it again")
     return pairs

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from theoryverify.claims.paper import Command, Outcome
+from theoryverify.data import DEFAULT, VARIABLE
 from theoryverify.errors import InputError
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        f"`theoryverify figure lca.table1` takes the file that the variable {VARIABLE} names, else "
+        f"{DEFAULT}, if it is there."
+    )
     parser.add_argument("action", choices=("prepare", "show"), metavar="prepare|show")
     parser.add_argument(
         "--mnist", metavar="PATH", help="IDX folder, .npz or .pkl.gz (scikit-learn's digits)"
     )
     parser.add_argument("--fsdd", metavar="DIR", help="folder of WAV files (synthesised speech)")
-    parser.add_argument("--out", default="out/avmnist.npz", metavar="FILE", help="out/avmnist.npz")
-    parser.add_argument("--split", choices=("official", "speaker"), default="official")
+    parser.add_argument("--out", default=DEFAULT, metavar="FILE", help=DEFAULT)
+    parser.add_argument(
+        "--split",
+        choices=("official", "speaker"),
+        default="official",
+        help="of clips: by index, or by speaker, one for the test and one for validation (official)",
+    )
     parser.add_argument("--most", metavar="N", help="at most so many training images (all)")
     parser.add_argument("--seed", default="0", metavar="N")
 
@@ -53,10 +66,28 @@ def _run(args: argparse.Namespace) -> Outcome:
         f"{path}: {pairs.about['name']} pairs",
         f"images: {pairs.about['images']}; sounds: {pairs.about['sounds']}",
         ", ".join(f"{count} {name}" for name, count in zip(SPLITS, counts, strict=True))
-        + f"; clips split by {pairs.about['clip split']} rule",
-        f"sha256 {checksum}",
+        + f"; clips split by {pairs.about['clip split']} rule{_speakers(pairs.about)}",
     ]
+    if args.action == "prepare":
+        document["use"] = _use(path)
+        lines.append(f"use it: {_use(path)}")
+    lines.append(f"sha256 {checksum}")
     return Outcome(document, "\n".join(lines))
+
+
+def _speakers(about: Mapping[str, object]) -> str:
+    counts = about.get("speakers in splits")
+    if not isinstance(counts, list):  # a file of an older version
+        return ""
+    return f" ({', '.join(map(str, counts))} speakers)"
+
+
+def _use(path: Path) -> str:
+    """The command that draws the figure of this file; the default file is found without being named."""
+    command = "theoryverify figure lca.table1"
+    if path == Path(DEFAULT) and VARIABLE not in os.environ:
+        return command
+    return f"{VARIABLE}={shlex.quote(str(path))} {command}"
 
 
 COMMAND = Command("data", "prepare the paired digits of Table 1", _configure, _run)
