@@ -396,7 +396,6 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_how_the_prepared_file_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (VARIABLE, DEFAULT) == (table1.VARIABLE, table1.DEFAULT)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr("theoryverify.data.embedded.embedded_digits", lambda seed: some_digits())

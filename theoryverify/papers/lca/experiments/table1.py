@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryverify.data import prepared
+from theoryverify.data import DEFAULT, VARIABLE, prepared
 from theoryverify.data.avmnist import Pairs, pair
 from theoryverify.data.embedded import embedded_digits
 from theoryverify.data.synthesis import synthesised
@@ -29,10 +29,6 @@ from theoryverify.simulate.code import fingerprint
 
 if TYPE_CHECKING:
     from theoryverify.simulate.classify import Answers
-
-VARIABLE = "THEORYVERIFY_AVMNIST"
-"""A file made by ``theoryverify data prepare``."""
-DEFAULT = "out/avmnist.npz"
 
 PAPER = {
     "full": (0.6385, 64),
