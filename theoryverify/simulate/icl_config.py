@@ -252,9 +252,11 @@ PAPER = Configuration(
 
 
 def with_model(base: Configuration, kind: str) -> Configuration:
-    """The same run with the other model: half as many layers and a lower rate for GPT-2.
+    """The same run with the other model: GPT-2 has a third of the rate, and half of 6 or more layers.
 
     A layer of Mamba has about half of the parameters of a block of GPT-2; the paper has 12 against 6.
+    With fewer than 6 layers (the presets ``quick`` and ``laptop``) both have as many, and GPT-2 is the
+    larger one.
     """
     if kind not in KINDS:
         raise InputError(f"model {kind!r} is unknown; choose {', '.join(KINDS)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from theoryverify.stats import BoundedMean, Interval
 
 Floats = NDArray[np.float64]
 
+_DEVICES = ("cpu", "cuda")
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -31,19 +33,39 @@ class Stored:
         Of the first seed.
     runs : list of dict
         One a seed.
+    device : str
+        Where they were trained.
     """
 
     settings: Configuration
     runs: list[Arrays]
+    device: str
 
     @property
     def budget(self) -> str:
         """At which training the verdict was reached."""
+        from theoryverify.simulate.icl_training import build  # imports Torch
+
         s = self.settings
+        size = sum(p.numel() for p in build(s).parameters())
         return (
-            f"{s.model.kind}, d = {s.task.d}, r = {s.task.r}, N_pt = {s.context}: {len(self.runs)} "
-            f"seeds of {s.steps} steps of {s.batch} tasks"
+            f"{s.model.kind} of {s.model.layers} layers, {size} parameters, rate {s.optimizer.rate:g}, "
+            f"d = {s.task.d}, r = {s.task.r}, N_pt = {s.context}: {len(self.runs)} seeds of {s.steps} "
+            f"steps of {s.batch} tasks on {self.device}"
         )
+
+    @property
+    def learned(self) -> bool | None:
+        """Whether the error at the longest contexts it was trained for is below half of the trivial one.
+
+        None where the interval (of half of a test's share of the error) does not say.
+        """
+        found, half = self.level(SHARE / 2), trivial_level(self.settings) / 2
+        return True if found.upper < half else False if found.lower > half else None
+
+    def level(self, error: float) -> Interval:
+        """Of the clipped error at the longest contexts it was trained for."""
+        return level(self.errors(late(self.settings.context)), error=error)
 
     def errors(self, sizes: Iterable[int]) -> Floats:
         """Clipped squared errors (n,): means over seeds and over these context sizes."""
@@ -53,26 +75,26 @@ class Stored:
 
 
 def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "laptop") -> Stored:
-    """What an earlier run of the figures has left.
+    """What an earlier run of the figures has left, on this device or else on another one.
 
     Raises
     ------
     UndecidedError
-        If a seed is missing: the check is then inconclusive.
+        If no device has all seeds: the check is then inconclusive.
     """
-    plan = Plan(preset, device, seed)
     sizes: Sizes = SIZES[preset]
-    of, runs = runner(plan), []
-    for number in range(sizes.seeds):
-        settings = placed(sizes.run(change, kind, number), plan)
-        found = of.stored(training_cell(settings, sizes.probes_of(change)))
-        if found is None:
-            raise UndecidedError(
-                f"no stored result of {kind} ({change}, seed {number}): run `theoryverify figure "
-                f"mamba.icl_curves --preset {preset}` first (hours)"
-            )
-        runs.append(found)
-    return Stored(replace(placed(sizes.run(change, kind, 0), plan)), runs)
+    for place in dict.fromkeys((device, *_DEVICES)):
+        plan = Plan(preset, place, seed)
+        of = runner(plan)
+        settings = [placed(sizes.run(change, kind, n), plan) for n in range(sizes.seeds)]
+        found = [of.stored(training_cell(each, sizes.probes_of(change))) for each in settings]
+        runs = [arrays for arrays in found if arrays is not None]
+        if len(runs) == sizes.seeds:
+            return Stored(settings[0], runs, place)
+    raise UndecidedError(
+        f"no stored result of {kind} ({change}) for each of {sizes.seeds} seeds: run `theoryverify "
+        f"figure mamba.icl_curves --preset {preset}` first (about an hour on two cores)"
+    )
 
 
 def late(context: int) -> range:
