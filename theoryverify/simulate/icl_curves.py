@@ -49,9 +49,13 @@ def band(
     *,
     draws: int = 300,
     level: float = 0.95,
+    averaged: bool = False,
     rng: np.random.Generator | int = 0,
 ) -> tuple[Floats, Floats, Floats]:
-    """Value, lower and upper end of a bootstrap band over seeds and tasks.
+    """Value, lower and upper end of a bootstrap band over tasks, for these trained models.
+
+    Seeds are not drawn: with two or three the ends of such a band would be the best and the worst of
+    them, and cover nothing. They are to be shown one by one.
 
     Parameters
     ----------
@@ -61,6 +65,8 @@ def band(
         One of :data:`MEASURES`; of the n errors, then the mean over seeds.
     level : float
         Pointwise and by percentiles: a description, no test.
+    averaged : bool
+        Of the mean over the k columns, taken within each draw; then k = 1 in what is returned.
 
     Returns
     -------
@@ -70,16 +76,14 @@ def band(
         raise InputError(f"measure {measure!r} is unknown; choose {', '.join(MEASURES)}")
     of = MEASURES[measure]
     generator = np.random.default_rng(rng)
-    seeds, n, k = errors.shape
+    n = errors.shape[1]
 
-    def value(s: NDArray[np.int64], t: NDArray[np.int64]) -> Floats:
-        return np.asarray(np.mean([of(errors[i][t]) for i in s], axis=0))
+    def value(tasks: NDArray[np.int64]) -> Floats:
+        found = np.mean([of(each[tasks]) for each in errors], axis=0)
+        return np.asarray(found.mean(keepdims=True) if averaged else found)
 
-    whole = value(np.arange(seeds), np.arange(n))
-    samples = np.empty((draws, k))
-    for b in range(draws):
-        s, t = (np.asarray(generator.integers(m, size=m)) for m in (seeds, n))
-        samples[b] = value(s, t)
+    whole = value(np.arange(n))
+    samples = np.stack([value(generator.integers(n, size=n)) for _ in range(draws)])
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return whole, low, high
 

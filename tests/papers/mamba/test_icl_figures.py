@@ -168,6 +168,28 @@ def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.Monk
             assert np.array_equal(one["errors"], two["errors"])
 
 
+def test_a_checkpoint_of_other_code_is_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    from theoryverify.simulate import code
+
+    name = icl.training_name(TINY.base)
+    assert name == icl.training_name(TINY.base) != icl.training_name(replace(TINY.base, seed=1))
+    monkeypatch.setattr(code, "fingerprint", lambda modules: {"theoryverify.models.mamba": "0"})
+    assert icl.training_name(TINY.base) != name
+
+
+def test_seeds_are_shown_one_by_one(
+    curves: Mapping[str, Table], training: Mapping[str, Table]
+) -> None:
+    """The band's value is their mean."""
+    chosen = {"change": "base", "method": "GPT-2", "measure": "clipped", "examples": 11}
+    single = curves["seeds"].where(**chosen).numbers("error")
+    assert len(single) == 2
+    assert single.mean() == pytest.approx(curves["curves"].where(**chosen).numbers("error")[0])
+    at = {"model": "Mamba", "measure": "mean", "step": 4}
+    single = training["seeds"].where(**at).numbers("error")
+    assert single.mean() == pytest.approx(training["training"].where(**at).numbers("error")[0])
+
+
 @pytest.mark.parametrize("preset", SIZES)
 def test_every_run_of_every_preset_can_be_made(preset: str) -> None:
     sizes = SIZES[preset]

@@ -34,11 +34,16 @@ _BAND_DRAWS = 200
 
 
 def training_name(settings: Configuration) -> str:
-    """Of a run's folder of checkpoints: readable, and another one for each configuration."""
+    """Of a run's folder of checkpoints: readable, and another one for each configuration and each code.
+
+    As in the store: a checkpoint of code that has changed since must not be taken for a run of today's.
+    """
     import hashlib
     import json
 
-    text = json.dumps(settings.json(), sort_keys=True)
+    from theoryverify.simulate.code import fingerprint
+
+    text = json.dumps([settings.json(), fingerprint(cells.CODE)], sort_keys=True)
     return f"icl-{settings.model.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -104,14 +109,16 @@ def icl_curves_data(plan: Plan) -> Data:
         f"{base.test_tasks} test tasks (kernel ridge, oracle and one-layer model the first "
         f"{sizes.kernel_tasks} of such a set). Errors above {CLIP:g} are counted as {CLIP:g} in what is "
         f"drawn; the table also has plain means, means without the largest {TRIM:.0%} and medians. Bands "
-        "are 95% bootstrap intervals, pointwise, over tasks and seeds. Beyond N_pt GPT-2 reads rows of "
-        "its table of positions that were never trained.",
+        "are 95% bootstrap intervals, pointwise, over test tasks, for the models as trained; thin lines "
+        "are the seeds one by one. Beyond N_pt GPT-2 reads rows of its table of positions that were "
+        "never trained.",
     )
 
 
 def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
     runs = trainings(plan, sizes)
     rows: list[tuple[Cell, ...]] = []
+    single: list[tuple[Cell, ...]] = []
     for change in CHANGES:
         settings = sizes.run(change, "mamba", 0)
         where = (change, settings.task.d, settings.task.r, settings.context)
@@ -122,6 +129,7 @@ def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         for kind in KINDS:
             errors = np.stack([run["errors"] for run in runs[change, kind]])
             rows += _rows((*where, NAMES[kind]), errors[:, :, shown], shown, levels)
+            single += _seeds((*where, NAMES[kind]), errors[:, :, shown], shown, levels)
         for method, errors in classical(plan, sizes, change, shown).items():
             rows += _rows((*where, method), errors[None], shown, levels)
     columns = (
@@ -138,6 +146,9 @@ def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
     )
     return {
         "curves": Table.of((*columns, "trivial"), rows),
+        "seeds": Table.of(
+            (*columns[:5], "seed", "examples", "measure", "error", "trivial"), single
+        ),
         "budget": budget(plan, sizes),
         "kernel": Table.of(
             ("r", "method", "examples", "measure", "error", "lower", "upper", "trivial"),
@@ -217,3 +228,13 @@ def _rows(
                 *(float(x[place]) for x in (value, low, high)),
                 levels[measure],
             )
+
+
+def _seeds(
+    where: tuple[Cell, ...], errors: Floats, shown: Sequence[int], levels: Mapping[str, float]
+) -> Iterator[tuple[Cell, ...]]:
+    """Each training alone."""
+    for seed, own in enumerate(errors.astype(np.float64)):
+        for measure, of in MEASURES.items():
+            for k, value in zip(shown, of(own), strict=True):
+                yield (*where, seed, k, measure, float(value), levels[measure])

@@ -43,8 +43,9 @@ def training_data(plan: Plan) -> Data:
         f"{base.steps} steps on {base.batch} fresh tasks, {sizes.seeds} seeds. (a): 256 validation "
         f"tasks, the last quarter of the positions. (b), (c): {sizes.probes} prompts a seed, one label "
         f"replaced. (d): read-outs fitted on {seen} tasks and judged on {unseen} others, one for each "
-        "size. Bands are 95%: bootstrap over tasks (a) or prompts (b, c), the seeds drawn too; in (d) "
-        "the range of the seeds." + (_TWO_POINTS if base.task.r == 1 else ""),
+        "size. Bands are 95% bootstrap intervals over tasks (a) or prompts (b, c) for the models as "
+        "trained, the seeds not drawn; thin lines in (a) are the seeds one by one; (d) has their range."
+        + (_TWO_POINTS if base.task.r == 1 else ""),
     )
 
 
@@ -57,6 +58,10 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         "training": Table.of(
             ("model", "step", "measure", "error", "lower", "upper", "trivial"),
             [row for name, each in runs.items() for row in _curve(name, each, sizes)],
+        ),
+        "seeds": Table.of(
+            ("model", "seed", "step", "measure", "error", "trivial"),
+            [row for name, each in runs.items() for row in _seeds(name, each, sizes)],
         ),
         "opening": Table.of(
             ("model", "layer", "y", "opening", "lower", "upper"),
@@ -81,27 +86,42 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
 
 
 def _curve(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
-    task = sizes.base.task
-    prompts = task.sample(20_000, 1, rng=1)
-    zero = trivial_errors(prompts)
+    zero = _trivial(sizes)
     for place, step in enumerate(runs[0]["observed_at"]):
         errors = np.stack([run["observed"][place] for run in runs]).astype(np.float64)
-        for measure, of in MEASURES.items():
+        for measure in MEASURES:
             # positions of one task are not independent: tasks are resampled whole
-            value, low, high = (float(x.mean()) for x in band(errors, measure, draws=_DRAWS // 2))
-            yield (name, int(step), measure, value, low, high, float(of(zero)[0]))
+            value, low, high = (
+                float(x[0]) for x in band(errors, measure, draws=_DRAWS // 2, averaged=True)
+            )
+            yield (name, int(step), measure, value, low, high, zero[measure])
+
+
+def _seeds(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
+    """Each training alone."""
+    zero = _trivial(sizes)
+    for seed, run in enumerate(runs):
+        for step, errors in zip(run["observed_at"], run["observed"], strict=True):
+            for measure, of in MEASURES.items():
+                value = float(of(errors.astype(np.float64)).mean())
+                yield (name, seed, int(step), measure, value, zero[measure])
+
+
+def _trivial(sizes: Sizes) -> dict[str, float]:
+    zero = trivial_errors(sizes.base.task.sample(20_000, 1, rng=1))
+    return {measure: float(of(zero)[0]) for measure, of in MEASURES.items()}
 
 
 def resampled(runs: list[Arrays]) -> Iterator[list[Arrays]]:
-    """Bootstrap over seeds and prompts: the probes of drawn runs, with drawn prompts."""
+    """Bootstrap over prompts: all runs, with drawn prompts (each run has its own)."""
     rng = np.random.default_rng(0)
     for _ in range(_DRAWS):
-        chosen = [runs[i] for i in rng.integers(len(runs), size=len(runs))]
-        drawn = rng.integers(len(runs[0]["weight"]), size=len(runs[0]["weight"]))
-        yield [
-            {"values": run["values"], **{k: run[k][drawn] for k in ("opening", "change", "weight")}}
-            for run in chosen
-        ]
+        yield [_drawn(run, rng) for run in runs]
+
+
+def _drawn(run: Arrays, rng: np.random.Generator) -> Arrays:
+    prompts = rng.integers(len(run["weight"]), size=len(run["weight"]))
+    return {"values": run["values"]} | {k: run[k][prompts] for k in ("opening", "change", "weight")}
 
 
 def _openings(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:

@@ -72,6 +72,9 @@ def _panel(axis: Axes, tables: Mapping[str, Table], change: str) -> tuple[Cell, 
                 continue  # one curve, drawn once
             if method != "kernel ridge, oracle":
                 _curve(axis, rows.where(method=method), look, dashed=dashed)
+                _thin(
+                    axis, tables["seeds"].where(measure=MEASURE, change=which, method=method), look
+                )
         if change == "N_pt" or not dashed:
             axis.axvline(
                 rows.numbers("N_pt")[0] - 1,
@@ -125,6 +128,15 @@ def _curve(
     )
 
 
+def _thin(axis: Axes, rows: Table, look: style.Series) -> None:
+    """The seeds one by one, if there are several."""
+    seeds = rows.distinct("seed")
+    for seed in seeds if len(seeds) > 1 else ():
+        own = rows.where(seed=seed)
+        heights = own.numbers("error") / own.numbers("trivial")
+        axis.plot(own.numbers("examples"), heights, color=look.color, linewidth=0.5, alpha=0.7)
+
+
 def _handles() -> list[Any]:
     from matplotlib.lines import Line2D
 
@@ -145,7 +157,7 @@ ICL_CURVES = Figure(
     "own; in (b) also at r = 8, and there once more chosen on the test tasks themselves (dotted), "
     "which no learner can. The one-layer theory is Algorithm 1 pretrained at N_pt with gate "
     "σ(y/4-3). Least squares over the sphere of the support, the link known, is what is possible. "
-    "Shades are intervals.",
+    "Shades are intervals over test tasks, thin lines single trainings.",
     experiments.icl_curves_data,
     draw,
     (7.2, 3.9),

@@ -26,19 +26,24 @@ SHOWN = 3.0
 
 def draw(canvas: Canvas, tables: Mapping[str, Table]) -> None:
     axes = canvas.subplots(2, 2)
-    _training(axes[0, 0], tables["training"].where(measure=MEASURE))
+    _training(axes[0, 0], *(tables[t].where(measure=MEASURE) for t in ("training", "seeds")))
     _openings(axes[0, 1], tables["opening"])
     _profiles(axes[1, 0], tables["profile"])
     _alignments(axes[1, 1], tables["alignment"])
     say_budget(canvas, tables["budget"])
 
 
-def _training(axis: Axes, rows: Table) -> None:
+def _training(axis: Axes, rows: Table, single: Table) -> None:
     for name, look in LOOKS.items():
         own = rows.where(model=name)
         level = own.numbers("trivial")
         x = own.numbers("step")
         axis.plot(x, own.numbers("error") / level, **look.line(), label=name)
+        seeds = single.where(model=name).distinct("seed")
+        for seed in seeds if len(seeds) > 1 else ():
+            alone = single.where(model=name, seed=seed)
+            heights = alone.numbers("error") / alone.numbers("trivial")
+            axis.plot(alone.numbers("step"), heights, color=look.color, linewidth=0.5, alpha=0.7)
         axis.fill_between(
             x,
             own.numbers("lower") / level,
