@@ -84,15 +84,15 @@ def kernel_errors(
         whole[:, N, N] = 1 + 2 * (y**2).sum(-1) / ridge  # more than yᵀ(K+λI)⁻¹y
         factor = _factors(whole)
         below = (np.tril(factor[:, :N, :N], -1) @ factor[:, N, :N, None])[..., 0]
-        failed = ~np.isfinite(factor).all(axis=(1, 2))
-        found.append(np.where(failed[:, None], np.inf, (below - y)[:, columns] ** 2))
+        failed = np.isnan(factor[:, :1, 0])  # (n, 1)
+        found.append(np.where(failed, np.inf, (below - y)[:, columns] ** 2))
     return np.concatenate(found)
 
 
 def _factors(matrices: Floats) -> Floats:
     """Cholesky factors (n, m, m); NaN where there is none."""
     try:
-        return np.linalg.cholesky(matrices)
+        return np.asarray(np.linalg.cholesky(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:
         found = np.full_like(matrices, np.nan)
         for i, matrix in enumerate(matrices):

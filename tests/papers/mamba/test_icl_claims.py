@@ -43,11 +43,11 @@ Transformation = Callable[[np.ndarray], np.ndarray]
 
 def falling(y: np.ndarray) -> np.ndarray:
     """Odd, and falling around 0: what short runs have learned."""
-    return -np.tanh(2 * y)
+    return np.asarray(-np.tanh(2 * y))
 
 
 def gated(y: np.ndarray) -> np.ndarray:
-    return y / (1 + np.exp(2 - y))
+    return np.asarray(y / (1 + np.exp(2 - y)))
 
 
 def result(level: float, transformation: Transformation = falling) -> dict[str, np.ndarray]:
@@ -275,7 +275,7 @@ def test_the_theorys_gated_label_has_the_signs_that_are_asked_for() -> None:
         for b in -np.geomspace(0.02, 12, 10):
 
             def T(y: np.ndarray, rho: float = rho, b: float = b) -> np.ndarray:
-                return y / (1 + np.exp(-y / rho - b))
+                return np.asarray(y / (1 + np.exp(-y / rho - b)))
 
             exact = hermite_raw(task, T, 3)
             assert (exact / np.abs(exact).max() > 1e-6).all()
