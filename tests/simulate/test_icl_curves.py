@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,18 @@ def test_bad_input() -> None:
         curves.band(np.ones((1, 2, 3)), "mode")
     with pytest.raises(InputError, match="tasks"):
         test_set.shared_test(TASK, 6, 0)
+
+
+@pytest.mark.parametrize("noise", ["0", "1/2"])
+def test_the_trivial_levels_are_those_of_a_large_sample(noise: str) -> None:
+    task = replace(TASK, noise=noise)
+    found = curves.trivial_levels(task)
+    y = task.sample(400_000, 1, rng=0).y
+    assert found["mean"] == pytest.approx(1 + float(Fraction(noise)) ** 2, rel=1e-8)
+    for name, of in curves.MEASURES.items():
+        assert found[name] == pytest.approx(
+            float(of(y**2)[0]), rel=0.03 if name == "mean" else 0.01
+        )
 
 
 def test_measures_by_hand() -> None:

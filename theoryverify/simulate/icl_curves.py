@@ -7,6 +7,7 @@ clipped at :data:`CLIP`, a trimmed mean and the median.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from theoryverify.errors import InputError
 from theoryverify.simulate.icl_prompts import Prompts
 from theoryverify.simulate.icl_test_set import shown_sizes, trivial_errors
+from theoryverify.simulate.in_context import Task
 
 Floats = NDArray[np.float64]
 
@@ -86,6 +88,29 @@ def band(
     samples = np.stack([value(generator.integers(n, size=n)) for _ in range(draws)])
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return whole, low, high
+
+
+def trivial_levels(task: Task) -> dict[str, float]:
+    """Each measure of ``y²``, ``y = g(z) ± τ``: what the prediction 0 has, without the noise of a sample.
+
+    By a dense grid of z with Gaussian weights (both signs of τ); the mean and the clipped mean to about
+    1e-8, the median and the trimmed mean to about 1e-3 of their values.
+    """
+    z = np.linspace(-9, 9, 200_001)
+    weights = np.tile(np.exp(-(z**2) / 2), 2)
+    family = task.family()
+    g, tau = np.asarray(family.g(z), dtype=np.float64), float(Fraction(task.noise))
+    e = np.concatenate([g - tau, g + tau]) ** 2
+    order = np.argsort(e)
+    e, weights = e[order], weights[order] / weights.sum()
+    below = weights.cumsum()
+    kept = below <= 1 - TRIM
+    return {
+        "mean": float(weights @ e),
+        "clipped": float(weights @ np.minimum(e, CLIP)),
+        "trimmed": float(weights[kept] @ e[kept] / weights[kept].sum()),
+        "median": float(e[np.searchsorted(below, 0.5)]),
+    }
 
 
 def summary(errors: Floats, prompts: Prompts, context: int) -> dict[str, Any]:

@@ -74,8 +74,13 @@ def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
     text = args.config.strip()
     if text in PRESETS:
         settings = with_model(PRESETS[text], args.model or "mamba")
-        if settings.precision == "bfloat16" and args.device.strip() == "cpu":
+        if settings.precision == "bfloat16" and args.device.strip() == "cpu" and not args.show:
             settings = replace(settings, precision="full", compiled=False)
+            if _first():
+                print(
+                    f"{text}: on a CPU in full precision and not compiled, unlike the preset",
+                    file=sys.stderr,
+                )
     elif Path(text).suffix in (".json", ".toml"):
         if args.model is not None:
             raise InputError("--model is for presets; the file names its model")

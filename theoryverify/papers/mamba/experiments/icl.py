@@ -18,7 +18,7 @@ from theoryverify.papers.mamba.experiments import cells_icl as cells
 from theoryverify.papers.mamba.experiments import cells_icl_baselines as baselines
 from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, NAMES, SIZES, Sizes
 from theoryverify.simulate.icl_config import KINDS, Configuration
-from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band
+from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band, trivial_levels
 from theoryverify.simulate.icl_test_set import shown_sizes
 from theoryverify.simulate.sealed import JSON
 from theoryverify.simulate.store import Arrays
@@ -122,9 +122,8 @@ def icl_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
     for change in CHANGES:
         settings = sizes.run(change, "mamba", 0)
         where = (change, settings.task.d, settings.task.r, settings.context)
-        tokens, tasks = settings.test_context, settings.test_tasks
-        zero = baselines.trivial(settings.task, tokens, tasks)["errors"]
-        levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
+        tokens = settings.test_context
+        levels = trivial_levels(settings.task)
         shown = sorted({*shown_sizes(tokens, 14), settings.context - 1})
         for kind in KINDS:
             errors = np.stack([run["errors"] for run in runs[change, kind]])
@@ -208,8 +207,7 @@ def _kernel_rows(plan: Plan, sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
     found = baseline_runner(plan).compute(
         {"what": "kernel", **at}, partial(baselines.kernels, task, tokens, tasks, shown)
     )
-    zero = baselines.trivial(task, tokens, 4 * tasks)["errors"]
-    levels = {name: float(of(zero)[0]) for name, of in MEASURES.items()}
+    levels = trivial_levels(task)
     for how, name in (("validated", "kernel ridge"), ("oracle", "kernel ridge, oracle")):
         for row in _rows((), found[how][None], shown, levels):
             yield (r, name, *row)

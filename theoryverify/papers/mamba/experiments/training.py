@@ -13,9 +13,8 @@ from theoryverify.papers.mamba.experiments.cells_icl import alignment_tasks
 from theoryverify.papers.mamba.experiments.icl import budget, trainings
 from theoryverify.papers.mamba.experiments.icl_sizes import NAMES, SIZES, Sizes
 from theoryverify.papers.mamba.score import score
-from theoryverify.simulate.icl_curves import MEASURES, band
+from theoryverify.simulate.icl_curves import MEASURES, band, trivial_levels
 from theoryverify.simulate.icl_probe import fit_gate, hermite_profile, tabulated
-from theoryverify.simulate.icl_test_set import trivial_errors
 from theoryverify.simulate.in_context import Task
 from theoryverify.simulate.store import Arrays
 
@@ -86,7 +85,7 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
 
 
 def _curve(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
-    zero = _trivial(sizes)
+    zero = trivial_levels(sizes.base.task)
     for place, step in enumerate(runs[0]["observed_at"]):
         errors = np.stack([run["observed"][place] for run in runs]).astype(np.float64)
         for measure in MEASURES:
@@ -99,17 +98,12 @@ def _curve(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, 
 
 def _seeds(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, ...]]:
     """Each training alone."""
-    zero = _trivial(sizes)
+    zero = trivial_levels(sizes.base.task)
     for seed, run in enumerate(runs):
         for step, errors in zip(run["observed_at"], run["observed"], strict=True):
             for measure, of in MEASURES.items():
                 value = float(of(errors.astype(np.float64)).mean())
                 yield (name, seed, int(step), measure, value, zero[measure])
-
-
-def _trivial(sizes: Sizes) -> dict[str, float]:
-    zero = trivial_errors(sizes.base.task.sample(20_000, 1, rng=1))
-    return {measure: float(of(zero)[0]) for measure, of in MEASURES.items()}
 
 
 def resampled(runs: list[Arrays]) -> Iterator[list[Arrays]]:
