@@ -244,6 +244,7 @@ def test_bad_arguments(
         ({"stps": 1}, "unknown key 'stps'"),
         ({"precision": "bfloat16"}, "is for CUDA"),
         ({"model": {"width": 100_000, "layers": 10_000}}, "GiB"),
+        ({"test_tasks": 10**9}, "a test of 1000000000 tasks needs about"),
     ],
 )
 def test_bad_files(

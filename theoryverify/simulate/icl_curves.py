@@ -85,7 +85,7 @@ def band(
         return np.asarray(found.mean(keepdims=True) if averaged else found)
 
     whole = value(np.arange(n))
-    samples = np.stack([value(generator.integers(n, size=n)) for _ in range(draws)])
+    samples = np.stack([value(np.asarray(generator.integers(n, size=n))) for _ in range(draws)])
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return whole, low, high
 

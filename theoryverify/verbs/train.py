@@ -42,6 +42,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.files import writable_folder
     from theoryverify.simulate.loop import processes
 
+    _require_test(settings)
     writable_folder(folder)
     if _first():  # before the processes join: this is timed by one of them alone
         _announce(settings, name, place)
@@ -120,6 +121,17 @@ def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outc
     }
     write_text(folder / "result.json", json.dumps(document, indent=1) + "\n")
     return Outcome(document, "\n".join(_lines(document, settings)))
+
+
+def _require_test(settings: Configuration) -> None:
+    """Refuse a test that would not fit, before hours of training."""
+    import torch
+
+    from theoryverify.models.precision import require_memory
+
+    # x and y, copied when blocks are put together; tokens, predictions, errors and their summaries
+    numbers = settings.test_tasks * settings.test_context * (4 * settings.task.d + 8)
+    require_memory(numbers, torch.float64, f"a test of {settings.test_tasks} tasks", "cpu")
 
 
 def _lines(document: dict[str, Any], settings: Configuration) -> list[str]:
