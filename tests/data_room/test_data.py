@@ -27,7 +27,6 @@ from theoryverify.data.mnist import Digits, load_mnist
 from theoryverify.data.spectrogram import spectrogram
 from theoryverify.data.synthesis import RATE, say
 from theoryverify.errors import InputError
-from theoryverify.papers.lca.experiments import table1
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "fsdd"
 
