@@ -347,12 +347,38 @@ def short(tensors: dict[str, Any], state: dict[str, Any]) -> None:
     tensors["history/losses"] = tensors["history/losses"][1:]
 
 
+def no_optimizer(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    for name in [name for name in tensors if name.startswith("optimizer/")]:
+        del tensors[name]
+
+
+def half_moment(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["optimizer/exp_avg/0.weight"] = tensors["optimizer/exp_avg/0.weight"].half()
+
+
+def no_moment(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    del tensors["optimizer/exp_avg/0.weight"]
+
+
+def coarse_history(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["history/losses"] = tensors["history/losses"].bfloat16()
+
+
+def scalar_moment(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["optimizer/exp_avg/0.weight"] = torch.tensor(1.0, dtype=torch.float64)
+
+
 def mistimed(tensors: dict[str, Any], state: dict[str, Any]) -> None:
     state["observed_at"] = "never"
 
 
 @pytest.mark.parametrize(
-    "change", [drop, reshape, retype, broadcast, unknown, short, mistimed], ids=lambda f: f.__name__
+    "change",
+    [
+        *(drop, reshape, retype, broadcast, unknown, short, mistimed),
+        *(no_optimizer, half_moment, no_moment, coarse_history, scalar_moment),
+    ],
+    ids=lambda f: f.__name__,
 )
 def test_a_checkpoint_that_is_sealed_and_lies(tmp_path: Path, change: Any) -> None:
     """Its checksums are right; the model is left as it was."""
@@ -369,6 +395,16 @@ def test_a_checkpoint_that_is_sealed_and_lies(tmp_path: Path, change: Any) -> No
     with pytest.raises(InputError, match="does not fit"):
         run(model, folder=tmp_path)
     assert equal(model, network())
+
+
+def test_a_parameter_without_gradient_does_not_hinder_a_resume(tmp_path: Path) -> None:
+    def spare() -> Any:
+        model = network()
+        model.register_parameter("spare", torch.nn.Parameter(torch.ones(2, dtype=torch.float64)))
+        return model
+
+    run(spare(), folder=tmp_path)
+    assert run(spare(), until=0, folder=tmp_path).resumed_from == STEPS
 
 
 def test_a_diverged_run_names_the_last_good_checkpoint(tmp_path: Path) -> None:

@@ -313,7 +313,11 @@ class _Trainer:
         tensors["history/norms"] = torch.from_numpy(self.norms[:done])
         for name, values in self.noted.items():
             tensors[f"observed/{name}"] = torch.from_numpy(np.stack(values))
-        checkpoints.save(done, tensors, {"observed_at": self.noted_at})
+        state: dict[str, JSON] = {"observed_at": list(self.noted_at)}
+        # The optimizer keeps nothing of a parameter that has had no gradient.
+        if unused := [name for name, p in self.trained.items() if p not in self.stepper.state]:
+            state["unused"] = list(unused)
+        checkpoints.save(done, tensors, state)
 
     def resume(self, checkpoints: Checkpoints | None) -> int:
         """Take up the newest checkpoint; returns how many steps it has done."""
@@ -361,19 +365,34 @@ def _restore(trainer: _Trainer, found: Checkpoint) -> None:
         key, _, name = label.partition("/")
         if name not in places:
             raise refuse(f"the optimizer's state of {name!r}, which is not trained")
-        if tensor.shape not in (trainer.trained[name].shape, ()):
-            raise refuse(f"the optimizer's {key} of {name} has shape {tuple(tensor.shape)}")
         state.setdefault(places[name], {})[key] = tensor
+    unused = found.state.get("unused", [])
+    for name, wanted in _optimizer_state(trainer).items():
+        kept = state.get(places[name], {})
+        if not kept and isinstance(unused, list) and name in unused:
+            continue
+        if kept.keys() != wanted.keys():
+            raise refuse(f"the optimizer's state of {name} is {sorted(kept)}, not {sorted(wanted)}")
+        for key, tensor in wanted.items():
+            if kept[key].shape != tensor.shape or kept[key].dtype != tensor.dtype:
+                raise refuse(
+                    f"the optimizer's {key} of {name} is {kept[key].dtype} "
+                    f"{tuple(kept[key].shape)}, not {tensor.dtype} {tuple(tensor.shape)}"
+                )
     history = groups.get("history", {})
     for name in ("losses", "norms"):
         if name not in history or history[name].shape != (found.step,):
             raise refuse(f"its {name} are not {found.step}")
+        if history[name].dtype != torch.float64:
+            raise refuse(f"its {name} are {history[name].dtype}, not float64")
     noted_at = found.state.get("observed_at")
     if not isinstance(noted_at, list) or any(type(n) is not int for n in noted_at):
         raise refuse("'observed_at' is malformed")
     observed = groups.get("observed", {})
     if any(values.dim() == 0 or len(values) != len(noted_at) for values in observed.values()):
         raise refuse(f"what it observed is not {len(noted_at)} long")
+    if any(values.dtype != torch.float64 for values in observed.values()):
+        raise refuse("what it observed is not float64")
 
     trainer.model.load_state_dict(model)
     settings = trainer.stepper.state_dict()["param_groups"]
@@ -382,6 +401,21 @@ def _restore(trainer: _Trainer, found: Checkpoint) -> None:
     trainer.norms[: found.step] = history["norms"].numpy()
     trainer.noted_at = list(noted_at)
     trainer.noted = {name: list(values.numpy()) for name, values in observed.items()}
+
+
+def _optimizer_state(trainer: _Trainer) -> dict[str, dict[str, Tensor]]:
+    """What the optimizer keeps of each parameter: seen in a step of zeros."""
+    zeros = {
+        name: nn.Parameter(torch.zeros_like(p, device="cpu")) for name, p in trainer.trained.items()
+    }
+    for p in zeros.values():
+        p.grad = torch.zeros_like(p)
+    stepper = trainer.settings.of(zeros.values())
+    stepper.step()
+    return {
+        name: {k: v for k, v in stepper.state.get(p, {}).items() if isinstance(v, Tensor)}
+        for name, p in zeros.items()
+    }
 
 
 # -- randomness and processes -------------------------------------------------------------------
