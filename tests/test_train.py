@@ -186,15 +186,12 @@ def test_killed_and_resumed_it_is_the_same_bit_for_bit(tmp_path: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(*(s.values() for s in states), strict=True))
 
 
-def test_two_processes_train_one_model(tmp_path: Path) -> None:
-    """As ``torchrun`` starts them, connected by gloo; the batch is shared, the loss is its mean."""
-    path = file(tmp_path, steps=3)
-    assert train(path, tmp_path / "one") == 0
+def in_two_processes(path: Path, out: Path) -> tuple[list[int], list[tuple[str, str]]]:
+    """Exit codes, and what each printed."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "theoryverify", "train", str(path)]
-    command += ["--out", str(tmp_path / "two")]
+    command = [sys.executable, "-m", "theoryverify", "train", str(path), "--out", str(out)]
     started = [
         subprocess.Popen(
             [*command, "--json"],
@@ -208,11 +205,27 @@ def test_two_processes_train_one_model(tmp_path: Path) -> None:
         for rank in (0, 1)
     ]
     outs = [process.communicate(timeout=120) for process in started]
-    assert [process.returncode for process in started] == [0, 0], outs
+    return [process.returncode for process in started], outs
+
+
+def test_two_processes_train_one_model(tmp_path: Path) -> None:
+    """As ``torchrun`` starts them, connected by gloo; the batch is shared, the loss is its mean."""
+    path = file(tmp_path, steps=3)
+    assert train(path, tmp_path / "one") == 0
+    started, outs = in_two_processes(path, tmp_path / "two")
+    assert started == [0, 0], outs
+    assert outs[1][0] == ""
+    assert "Grad strides" not in outs[0][1] + outs[1][1]
     one = json.loads((tmp_path / "one/result.json").read_text())
     two = json.loads((tmp_path / "two/result.json").read_text())
     assert json.loads(outs[0][0]) == two
     assert two["loss"]["last"] == pytest.approx(one["loss"]["last"], rel=1e-4)
+    # a checkpoint of another run: both refuse, and the first says why
+    started, outs = in_two_processes(file(tmp_path, steps=4), tmp_path / "two")
+    assert started == [2, 2], outs
+    assert "steps is 3 there and 4 here" in outs[0][1].splitlines()[-1]
+    assert "Traceback" not in outs[0][1]
+    assert outs[1] == ("", "")
 
 
 # -- refusals -----------------------------------------------------------------------------------
@@ -276,7 +289,9 @@ def test_a_checkpoint_of_another_run_is_refused_and_stays(
         ({"optimizer": {"rate": 0.02, "warmup": 2}}, "optimizer.rate is 0.01 there and 0.02 here"),
     ):
         assert train(file(tmp_path, **change), trained) == 2
-        assert what in capsys.readouterr().err
+        err = capsys.readouterr().err
+        assert what in err
+        assert err.count("optimizer.rate") <= 1
     assert all(torch.equal(value, weights(trained)[name]) for name, value in before.items())
 
 

@@ -114,9 +114,10 @@ def train_in_context(
 
 
 def _deciding(settings: Configuration) -> dict[str, Any]:
-    """What decides the weights: not how often they are saved or how they are tested."""
+    """What decides the weights, beside what ``fit`` knows: not how they are saved or tested."""
     whole = settings.json()
-    for name in ("checkpoint_every", "observe_every", "test_tasks"):
+    known = ("steps", "seed", "optimizer", "precision", "observe_every")
+    for name in (*known, "checkpoint_every", "test_tasks"):
         del whole[name]
     if settings.model.kind == "mamba":  # it has no table of positions
         del whole["test_context"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,10 @@ Loss = Callable[..., Tensor]
 """``loss(model, *batch)``: a mean over the batch."""
 Observe = Callable[[int], Mapping[str, npt.ArrayLike]]
 """What to note after so many steps."""
+
+
+class RefusedElsewhere(InputError):
+    """The first of several processes has refused, and says why; the others need not."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +177,11 @@ def fit(
     trainer = _Trainer(model, trained, loss, optimizer, steps, compiled, precision)
     checkpoints = None if folder is None else Checkpoints(Path(folder), whole)
     with contextlib.ExitStack() as stack:
-        if checkpoints is not None and trainer.rank == 0:
-            stack.enter_context(checkpoints.locked())
-        start = trainer.resume(checkpoints)
+        start = trainer.resume(checkpoints, stack)
         trainer.wrap()
+        if trainer.world > 1:  # advice on speed, from each process, about a dimension of size 1
+            stack.enter_context(warnings.catch_warnings())
+            warnings.filterwarnings("ignore", "Grad strides do not match", UserWarning)
         shown = progress is not None and trainer.rank == 0
         bar = stack.enter_context(Progress(progress or "", steps, done=start, show=shown))
         stack.enter_context(_own_randomness(first.device))
@@ -319,15 +325,26 @@ class _Trainer:
             state["unused"] = list(unused)
         checkpoints.save(done, tensors, state)
 
-    def resume(self, checkpoints: Checkpoints | None) -> int:
-        """Take up the newest checkpoint; returns how many steps it has done."""
+    def resume(self, checkpoints: Checkpoints | None, stack: contextlib.ExitStack) -> int:
+        """Take up the newest checkpoint, locked until the run ends; returns the steps it has done."""
         if checkpoints is None:
             return 0
-        found = checkpoints.latest() if self.rank == 0 else None
+        found, refusal = None, None
+        if self.rank == 0:
+            try:
+                stack.enter_context(checkpoints.locked())
+                found = checkpoints.latest()
+                if found is not None:
+                    _restore(self, found)
+            except InputError as error:
+                refusal = error
         if self.world > 1:
-            # The first process alone repairs; the others then read what it has chosen.
-            step = torch.tensor([found.step if found else 0], device=self.device)
+            # The first process alone repairs and refuses; the others read what it has chosen.
+            chosen = -1 if refusal else found.step if found else 0
+            step = torch.tensor([chosen], device=self.device)
             torch.distributed.broadcast(step, 0)
+            if self.rank > 0 and int(step) < 0:
+                raise RefusedElsewhere("the first process has refused the checkpoints")
             if self.rank > 0 and int(step) > 0:
                 found = checkpoints.latest()
                 if found is None or found.step != int(step):
@@ -335,8 +352,9 @@ class _Trainer:
                         f"process {self.rank} does not see checkpoint {int(step)} in "
                         f"{checkpoints.folder}; all processes need the same folder"
                     )
-        if found is not None:
-            _restore(self, found)
+                _restore(self, found)
+        if refusal is not None:
+            raise refusal
         return found.step if found else 0
 
 

@@ -36,18 +36,23 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Outcome:
     settings, name = _settings(args)
+    if not _first():
+        args.json = False  # one document, from the process that speaks
     if args.show:
         return Outcome(settings.json(), json.dumps(settings.json(), indent=2, ensure_ascii=False))
     place, folder = device(args.device), Path(args.out or f"out/train/{name}")
     from theoryverify.files import writable_folder
-    from theoryverify.simulate.loop import processes
+    from theoryverify.simulate.loop import RefusedElsewhere, processes
 
     _require_test(settings)
     writable_folder(folder)
     if _first():  # before the processes join: this is timed by one of them alone
         _announce(settings, name, place)
-    with processes(place) as own:
-        return _train(settings, name, own, folder)
+    try:
+        with processes(place) as own:
+            return _train(settings, name, own, folder)
+    except RefusedElsewhere:  # the first process has said why
+        raise SystemExit(2) from None
 
 
 def _first() -> bool:
