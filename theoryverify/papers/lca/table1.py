@@ -43,8 +43,8 @@ EFFECTS: dict[str, dict[str, float]] = {
         "full": 1, "neither": 1, "no injection": -1, "no cross-attention": -1,
     },
 }  # fmt: skip
-"""Contrasts of accuracies. The first is 0 but for rounding, which training
-amplifies: both arms are one class of functions and begin with the same weights. So it is the comparison's own negative control."""
+"""Contrasts of accuracies. The first is 0 but for rounding, which training amplifies: both arms are one
+class of functions and begin with the same weights. It is the comparison's own negative control."""
 
 
 @dataclass(frozen=True)
