@@ -62,7 +62,7 @@ def test_every_reference_can_be_triggered_by_something_that_exists() -> None:
         folder = ROOT / "theoryverify" / "papers" / paper.name
         source = "\n".join(
             file.read_text(encoding="utf-8")
-            for file in folder.glob("*.py")
+            for file in folder.rglob("*.py")
             if file.name != "references.py"
         )
         for reference in paper.load("references"):

@@ -52,6 +52,10 @@ def test_counterexamples_are_declared() -> None:
         "mamba.G.width",
         "mamba.law.three-to-two",
         "mamba.exp.kernel.every",
+        "mamba.exp.context",
+        "mamba.exp.context.within",
+        "mamba.exp.context.loss",
+        "mamba.exp.gate",
     }
 
 

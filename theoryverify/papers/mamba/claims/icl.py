@@ -398,7 +398,7 @@ GATE = Claim(
     r"c_0,c_1,c_2,c_3>0,\quad c_k=\mathbb E[\hat T(g(z))\,\mathrm{he}_k(z)]",
     title="its transformation has the signs of the theory's gated label in degrees 0 to 3",
     expected=REFUTED,
-    note=f"{_RESPONSE} {_OPPOSITE} (It has c_3 < 0, as E[z|y] has.) "
+    note=f"{_RESPONSE} {_OPPOSITE} (It has c_3 < 0; of E[z|y] it is 0.) "
     "For He₃ the gated label yσ(y/ρ+b), ρ > 0 > b, has these signs. The even "
     "degrees tell it from an odd map. That T̂ is of this form is not said.",
 )
