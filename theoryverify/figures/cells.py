@@ -39,6 +39,19 @@ def call(
     return function(rng)
 
 
+def training_name(label: str, settings: JSON, code: Sequence[str]) -> str:
+    """Of a folder of checkpoints: another one for each settings and each code.
+
+    As in the store: a checkpoint of code that has changed since must not be taken for a run of today's.
+    """
+    import hashlib
+
+    from theoryverify.simulate.code import fingerprint
+
+    text = json.dumps([settings, fingerprint(code)], sort_keys=True)
+    return f"{label}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
 @dataclass
 class Cells:
     """The cells of one figure.

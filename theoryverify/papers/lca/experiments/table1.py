@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 import sys
@@ -11,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +19,10 @@ from theoryverify.data.avmnist import Pairs, pair
 from theoryverify.data.embedded import embedded_digits
 from theoryverify.data.synthesis import synthesised
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures.cells import Cells, Work
+from theoryverify.figures.cells import Cells, Work, training_name
 from theoryverify.figures.table import Cell
 from theoryverify.papers.lca.table1 import EFFECTS, Estimate, cluster_bootstrap, latex, markdown
 from theoryverify.seeds import named_rng
-from theoryverify.simulate.code import fingerprint
 
 if TYPE_CHECKING:
     from theoryverify.simulate.classify import Answers
@@ -135,7 +132,11 @@ def runs(plan: Plan) -> dict[str, list[Answers]]:
             del of["seeds"]  # more seeds leave the first ones as they are
             folder = None
             if cells.folder is not None:
-                folder = cells.folder / "training" / _run_name({**of, "plan": plan.seed})
+                folder = (
+                    cells.folder
+                    / "training"
+                    / training_name("table1", {**of, "plan": plan.seed}, _CODE)
+                )
             label = None if plan.preset == "quick" else f"{arm}, seed {number}"
             work.append((arm, (of, partial(_train, arm, seed, sizes, plan.device, folder, label))))
     cells.ahead([each for _, each in work])
@@ -143,12 +144,6 @@ def runs(plan: Plan) -> dict[str, list[Answers]]:
     for arm, each in work:
         found[arm].append(Answers(**cells.compute(*each)))
     return found
-
-
-def _run_name(of: dict[str, Any]) -> str:
-    """Of a run's checkpoints: another one for other settings, and for other code."""
-    text = json.dumps([of, fingerprint(_CODE)], sort_keys=True)
-    return f"table1-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _setup(plan: Plan, pairs: Pairs) -> str:

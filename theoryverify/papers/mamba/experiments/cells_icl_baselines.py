@@ -1,4 +1,4 @@
-"""Cells of the in-context experiments that need no training: prediction 0, kernels, oracle, one layer."""
+"""Cells of the in-context experiments that need no training: kernels, oracle, one layer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ import numpy as np
 from theoryverify.exact.gate import Gate
 from theoryverify.simulate.icl_baselines import best_kernel, chosen_kernel_errors, oracle_errors
 from theoryverify.simulate.icl_curves import clipped
-from theoryverify.simulate.icl_test_set import query_at, shared_test, trivial_errors
+from theoryverify.simulate.icl_test_set import query_at, shared_test
 from theoryverify.simulate.in_context import Task
 from theoryverify.simulate.store import Arrays
 
 CODE = ("theoryverify.papers.mamba.experiments.cells_icl_baselines",)
 THEORY_GATE = Gate(4, -3)
-
-
-def trivial(task: Task, tokens: int, tasks: int) -> Arrays:
-    """Errors (n, 1) of predicting 0, at the last position."""
-    prompts = shared_test(task, tokens, tasks)
-    return {"errors": trivial_errors(prompts)[:, -1:]}
 
 
 def kernels(

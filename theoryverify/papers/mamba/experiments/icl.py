@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.figures import Data, Plan, Table
+from theoryverify.figures import cells as figure_cells
 from theoryverify.figures.cells import Cells, Work
 from theoryverify.figures.table import Cell
 from theoryverify.papers.mamba.experiments import cells_icl as cells
@@ -34,17 +35,8 @@ _BAND_DRAWS = 200
 
 
 def training_name(settings: Configuration) -> str:
-    """Of a run's folder of checkpoints: readable, and another one for each configuration and each code.
-
-    As in the store: a checkpoint of code that has changed since must not be taken for a run of today's.
-    """
-    import hashlib
-    import json
-
-    from theoryverify.simulate.code import fingerprint
-
-    text = json.dumps([settings.json(), fingerprint(cells.CODE)], sort_keys=True)
-    return f"icl-{settings.model.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    """Of a run's folder of checkpoints."""
+    return figure_cells.training_name(f"icl-{settings.model.kind}", settings.json(), cells.CODE)
 
 
 def training_cell(settings: Configuration, probes: int) -> dict[str, JSON]:

@@ -14,7 +14,7 @@ from theoryverify.figures import Plan
 from theoryverify.papers.mamba.experiments.icl import placed, runner, training_cell
 from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
 from theoryverify.simulate.icl_config import Configuration
-from theoryverify.simulate.icl_curves import CLIP
+from theoryverify.simulate.icl_curves import CLIP, trivial_levels
 from theoryverify.simulate.store import Arrays
 from theoryverify.stats import BoundedMean, Interval
 
@@ -120,10 +120,5 @@ def difference(left: Interval, right: Interval) -> Interval:
 
 
 def trivial_level(settings: Configuration) -> float:
-    """``E min(y², CLIP)``, by the trapezoid rule over z and both signs of the noise."""
-    family = settings.task.family()
-    z = np.linspace(-9, 9, 20_001)
-    weights = np.exp(-(z**2) / 2)
-    y = np.asarray(family.g(z), dtype=np.float64)
-    parts = [np.minimum((y + s * float(family.noise)) ** 2, CLIP) for s in (-1, 1)]
-    return float((weights * np.mean(parts, axis=0)).sum() / weights.sum())
+    """``E min(y², CLIP)``: the clipped error of predicting 0."""
+    return trivial_levels(settings.task)["clipped"]
