@@ -90,10 +90,10 @@ def _panel(axis: Axes, tables: Mapping[str, Table], change: str) -> tuple[Cell, 
         axis.annotate(
             f"$r={kernel.column('r')[0]}$",
             _middle(kernel),
-            (-9, -3),
+            (7, 1),
             textcoords="offset points",
             fontsize=8,
-            ha="right",
+            ha="left",
             color=style.GREEN,
         )
     return values[0], values[1]
