@@ -14,7 +14,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from theoryverify.errors import InputError  # noqa: E402
-from theoryverify.exact.gate import Gate  # noqa: E402
 from theoryverify.models.gpt2 import GPT2  # noqa: E402
 from theoryverify.models.mamba import Mamba  # noqa: E402
 from theoryverify.models.sequence import Regressor  # noqa: E402
@@ -190,28 +189,6 @@ def test_the_opening_is_the_zero_order_hold() -> None:
         mixer.dt_proj.bias.fill_(-1.5)
     found = probe.label_response(net, TASK, 8, prompts=3, values=np.array([1.0]), rng=0)
     assert np.allclose(found.opening, 1 / (1 + math.exp(1.5)), atol=1e-6)
-
-
-def test_a_gate_is_found_again() -> None:
-    y = probe.label_values(25)
-    exact = probe.GateFit(1.0, -2.0, 0.2, 0.7, False, 1.0)
-    grid = probe.fit_gate(y, exact(y))
-    assert grid.explained > 0.999
-    assert np.abs(grid(y) - exact(y)).max() < 0.02
-    assert probe.fit_gate(y, exact(y), even=True).explained < 0.8
-    bell = np.abs(y) / (1 + np.abs(y))
-    assert probe.fit_gate(y, bell, even=True).explained > 0.98
-    assert probe.fit_gate(y, bell).explained < 0.5
-    assert probe.fit_gate(y, np.full_like(y, 0.3)).explained == 0
-
-
-def test_coefficients_are_the_exact_ones() -> None:
-    gate = Gate(4, -2)
-    raw = probe.hermite_raw(TASK, lambda y: y / (1 + np.exp(2 - y / 4)), 3)
-    for k in range(4):
-        exact = float(gate.coefficient(TASK.g, k).enclosure)
-        assert raw[k] == pytest.approx(exact, rel=1e-10, abs=1e-14)
-    assert np.allclose(probe.hermite_profile(TASK, lambda y: y), [0, 0, 0, 1, 0], atol=1e-12)
 
 
 # -- probes: alignment --------------------------------------------------------------------------

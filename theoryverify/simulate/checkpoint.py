@@ -128,7 +128,7 @@ class Checkpoints:
             what differs), or all are damaged. Nothing is changed then.
         """
         damaged: list[tuple[Path, str]] = []
-        for _, path in sorted(self._found(), reverse=True):
+        for _, path in sorted(_found(self.folder), reverse=True):
             try:
                 found = self._read(path)
             except Damage as damage:
@@ -153,7 +153,7 @@ class Checkpoints:
 
     def path(self) -> Path | None:
         """Where the newest checkpoint lies; it is not read."""
-        return max(self._found(), default=(0, None))[1]
+        return max(_found(self.folder), default=(0, None))[1]
 
     def save(self, step: int, tensors: Mapping[str, Tensor], state: Mapping[str, JSON]) -> Path:
         """Write a checkpoint, then remove all but this one and the one before.
@@ -189,16 +189,9 @@ class Checkpoints:
             last = self.path()
             kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint yet"
             raise InputError(f"{error}; {kept}") from error
-        for _, old in sorted(self._found(), reverse=True)[KEPT:]:
+        for _, old in sorted(_found(self.folder), reverse=True)[KEPT:]:
             remove_folder(old)
         return path
-
-    def _found(self) -> list[tuple[int, Path]]:
-        return [
-            (int(name[1]), path)
-            for path in self.folder.iterdir()
-            if (name := _FOLDER.fullmatch(path.name)) and path.is_dir()
-        ]
 
     def _read(self, path: Path) -> Checkpoint:
         import safetensors
@@ -244,6 +237,19 @@ class Checkpoints:
         except OSError as error:
             raise InputError(f"cannot move {path} aside: {error.strerror}") from error
         return target
+
+
+def steps_done(folder: Path) -> int:
+    """How far the run in a folder is by the names of its checkpoints, which are not read; 0 if none."""
+    return max(_found(folder), default=(0, folder))[0] if folder.is_dir() else 0
+
+
+def _found(folder: Path) -> list[tuple[int, Path]]:
+    return [
+        (int(name[1]), path)
+        for path in folder.iterdir()
+        if (name := _FOLDER.fullmatch(path.name)) and path.is_dir()
+    ]
 
 
 def _own(tensor: Tensor) -> Tensor:

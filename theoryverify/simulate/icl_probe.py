@@ -42,8 +42,6 @@ Floats = NDArray[np.float64]
 
 _PIECE = 500
 """Prompts in one pass."""
-_RANGE = 9.0
-"""``z`` beyond has a probability of 1e-19."""
 
 
 def label_values(count: int, largest: float = 6.0) -> Floats:
@@ -174,99 +172,6 @@ def _attention_opening(attention: Attention, x: Tensor, place: int) -> Tensor:
     weights = scores.masked_fill(hidden, -math.inf).softmax(-1)[..., place]
     mean: Tensor = (weights * (later[:, 0] + 1)).mean((1, 2))
     return mean
-
-
-# -- gates --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class GateFit:
-    """``low + (high - low) σ(h(y)/ρ + b)``, h(y) = y or |y|, by least squares.
-
-    Attributes
-    ----------
-    rho, b, low, high : float
-    even : bool
-        Whether h is |y|.
-    explained : float
-        R², every value with equal weight.
-    """
-
-    rho: float
-    b: float
-    low: float
-    high: float
-    even: bool
-    explained: float
-
-    def __call__(self, y: Floats) -> Floats:
-        h = np.abs(y) if self.even else y
-        return np.asarray(self.low + (self.high - self.low) * _sigmoid(h / self.rho + self.b))
-
-
-def fit_gate(values: Floats, opening: Floats, *, even: bool = False) -> GateFit:
-    """The gate of least squares over a grid of ``ρ > 0`` and b; low and high are then linear.
-
-    ``high < low`` is a gate that closes as y grows. A constant opening has ``explained = 0``.
-    """
-    h = np.abs(values) if even else values
-    rho = np.geomspace(0.1, 30, 40)[:, None, None]
-    b = np.linspace(-12, 12, 97)[None, :, None]
-    s = _sigmoid(h / rho + b)
-    centred = s - s.mean(-1, keepdims=True)
-    target = opening - opening.mean()
-    spread = (centred**2).sum(-1)
-    cross = (centred * target).sum(-1)
-    gain = np.divide(cross**2, spread, out=np.zeros_like(spread), where=spread > 1e-12)
-    i, j = np.unravel_index(int(gain.argmax()), gain.shape)
-    total = float((target**2).sum())
-    slope = float(cross[i, j] / spread[i, j]) if spread[i, j] > 1e-12 else 0.0
-    low = float(opening.mean() - slope * s[i, j].mean())
-    explained = float(gain[i, j]) / total if total > 0 else 0.0
-    return GateFit(
-        float(rho[i, 0, 0]), float(b[0, j, 0]), low, low + slope, even, min(explained, 1.0)
-    )
-
-
-def hermite_raw(task: Task, transformation: Callable[[Floats], Floats], most: int) -> Floats:
-    """``E[T(g(z)) he_k(z)]`` for k = 0, ..., most, by the trapezoid rule; linear in T."""
-    z, weights = _nodes()
-    T = np.asarray(transformation(np.asarray(task.family().g(z), dtype=np.float64)))
-    he, before, found = np.ones_like(z), np.zeros_like(z), []
-    for k in range(most + 1):
-        found.append(float((weights * T * he).sum()))
-        he, before = (z * he - math.sqrt(k) * before) / math.sqrt(k + 1), he
-    return np.array(found)
-
-
-def hermite_profile(
-    task: Task, transformation: Callable[[Floats], Floats], most: int = 4
-) -> Floats:
-    """``E[T(g(z)) he_k(z)]/√E[T(g(z))²]`` for k = 0, ..., most.
-
-    Normalised: what is compared is the shape of a transformation, not its size.
-    """
-    z, weights = _nodes()
-    T = np.asarray(transformation(np.asarray(task.family().g(z), dtype=np.float64)))
-    size = math.sqrt(float((weights * T**2).sum()))
-    raw = hermite_raw(task, transformation, most)
-    return np.asarray(raw / size if size > 0 else np.zeros_like(raw))
-
-
-def tabulated(values: Floats, transformation: Floats) -> Callable[[Floats], Floats]:
-    """Linear between tabulated labels, constant beyond."""
-    return lambda y: np.asarray(np.interp(y, values, transformation))
-
-
-def _nodes() -> tuple[Floats, Floats]:
-    """Nodes and weights for N(0,1): the trapezoid rule, exact to round-off for smooth integrands."""
-    z = np.linspace(-_RANGE, _RANGE, 4001)
-    weights = np.exp(-(z**2) / 2)
-    return z, weights / weights.sum()
-
-
-def _sigmoid(u: Floats) -> Floats:
-    return np.asarray(0.5 * (1 + np.tanh(u / 2)))
 
 
 # -- alignment ----------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +82,7 @@ def train_in_context(
         If a loss, a gradient or a parameter is not finite.
     """
     place = require_device(device)
-    _require(settings, place)
+    require_fits(settings, place)
     model = build(settings, place)
     # One validation set for all models of one task and length: seeds and models are compared on it.
     held = settings.task.sample(
@@ -136,7 +135,13 @@ def predictions(model: Regressor, tokens: NDArray[np.float64]) -> NDArray[np.flo
     return np.concatenate(found)
 
 
-def _require(settings: Configuration, place: torch.device) -> None:
+def require_fits(settings: Configuration, place: torch.device) -> None:
+    """Refuse a step that does not fit on the device.
+
+    Raises
+    ------
+    InputError
+    """
     if settings.precision == "bfloat16" and place.type != "cuda":
         raise InputError(
             f"precision 'bfloat16' is for CUDA, and the device is {place}: write 'full'"
@@ -145,36 +150,6 @@ def _require(settings: Configuration, place: torch.device) -> None:
     # Measured: about 40 numbers a channel, token and layer are alive, beside three copies of the weights.
     alive = 40 * settings.batch * settings.context * of.width * of.layers
     require_memory(alive + 50 * of.width**2 * of.layers, torch.float32, "a training step", place)
-
-
-def estimated_seconds(settings: Configuration, *, device: str = "cpu") -> float:
-    """How long the run will take here: two steps are timed, on a CPU with an eighth of the batch.
-
-    The curriculum's shorter prompts are not counted, so it is an upper estimate.
-    """
-    share = settings.batch if device != "cpu" else max(1, settings.batch // 8)
-    small = replace(settings, batch=share, compiled=False, curriculum=None)
-    place = require_device(device)
-    _require(settings, place)
-    model = build(small, place)
-
-    def steps(count: int) -> float:
-        start = time.perf_counter()
-        fit(
-            model,
-            batches(small.task, small.context, share),
-            prefix_loss,
-            steps=count,
-            optimizer=small.optimizer,
-            seed=0,
-            precision="bfloat16" if small.precision == "bfloat16" else "full",
-        )
-        if place.type == "cuda":
-            torch.cuda.synchronize(place)
-        return time.perf_counter() - start
-
-    steps(1)  # builds kernels, fills caches
-    return steps(2) / 2 * settings.batch / share * settings.steps
 
 
 def last_quarter(errors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,8 @@ from theoryverify.verbs.options import device
 if TYPE_CHECKING:
     from theoryverify.simulate.icl_config import Configuration
 
+_CHECKPOINTS = "checkpoints"
+
 
 def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -39,6 +41,8 @@ def _run(args: argparse.Namespace) -> Outcome:
     if not _first():
         args.json = False  # one document, from the process that speaks
     if args.show:
+        if not _first():
+            return Outcome({}, "")
         return Outcome(settings.json(), json.dumps(settings.json(), indent=2, ensure_ascii=False))
     place, folder = device(args.device), Path(args.out or f"out/train/{name}")
     from theoryverify.files import writable_folder
@@ -47,7 +51,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     _require_test(settings)
     writable_folder(folder)
     if _first():  # before the processes join: this is timed by one of them alone
-        _announce(settings, name, place)
+        _announce(settings, name, place, folder / _CHECKPOINTS)
     try:
         with processes(place) as own:
             return _train(settings, name, own, folder)
@@ -60,14 +64,24 @@ def _first() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _announce(settings: Configuration, name: str, place: str) -> None:
-    from theoryverify.simulate.icl_training import estimated_seconds
+def _announce(settings: Configuration, name: str, place: str, checkpoints: Path) -> None:
+    """How long what is left of the run will take; nothing of a run that is finished."""
+    from theoryverify.simulate.checkpoint import steps_done
+    from theoryverify.simulate.icl_estimate import estimated_seconds, span
 
+    done = steps_done(checkpoints)
+    if done >= settings.steps:
+        return
     count = int(os.environ.get("WORLD_SIZE", "1"))
-    seconds = estimated_seconds(settings, device=place) / count
+    seconds = estimated_seconds(settings, done=done, device=place) / count
+    steps = (
+        f"{settings.steps - done} more of {settings.steps} steps"
+        if done
+        else (f"{settings.steps} steps")
+    )
     print(
-        f"{name}: {settings.steps} steps of {settings.batch} prompts, about {_span(seconds)} here "
-        f"(two steps timed on {place}{f', {count} processes' if count > 1 else ''})",
+        f"{name}: {steps} of {settings.batch} prompts, about {span(seconds)} here "
+        f"(a few timed on {place}{f', for {count} processes' if count > 1 else ''})",
         file=sys.stderr,
     )
 
@@ -109,7 +123,7 @@ def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outc
     from theoryverify.simulate.icl_training import train_in_context
 
     found = train_in_context(
-        settings, device=place, folder=folder / "checkpoints", progress=name if _first() else None
+        settings, device=place, folder=folder / _CHECKPOINTS, progress=name if _first() else None
     )
     if not _first():
         return Outcome({}, "")
@@ -155,13 +169,6 @@ def _lines(document: dict[str, Any], settings: Configuration) -> list[str]:
     )
     shown.append(f"written to {document['folder']}")
     return shown
-
-
-def _span(seconds: float) -> str:
-    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {name}"
-    return f"{seconds:.0f} seconds"
 
 
 COMMAND = Command("train", "train an in-context learner, resumably", _configure, _run)

@@ -20,15 +20,16 @@ from theoryverify.cli import main
 from theoryverify.figures import Plan
 from theoryverify.papers.mamba.claims import icl as claims
 from theoryverify.papers.mamba.claims import icl_kernel as kernel_claim
-from theoryverify.papers.mamba.experiments.icl import placed, runner, training_cell
 from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
 from theoryverify.papers.mamba.experiments.icl_stored import Stored, level, trivial_level
+from theoryverify.papers.mamba.experiments.icl_trainings import placed, runner, training_cell
 from theoryverify.papers.mamba.icl_response import coefficient, continued, projections
 from theoryverify.papers.mamba.score import score
 from theoryverify.simulate import icl_baselines
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.icl_curves import clipped
-from theoryverify.simulate.icl_probe import hermite_raw, label_values
+from theoryverify.simulate.icl_gates import hermite_raw
+from theoryverify.simulate.icl_probe import label_values
 from theoryverify.simulate.icl_test_set import shared_test
 from theoryverify.simulate.in_context import Task
 
@@ -317,7 +318,7 @@ def test_the_best_transformation_is_the_conditional_mean() -> None:
         inside = (y > low) & (y < low + 0.02)
         spread = z[inside].std() / inside.sum() ** 0.5
         assert abs(conditional(np.array([low + 0.01]))[0] - z[inside].mean()) < 5 * spread + 0.01
-    from theoryverify.simulate.icl_probe import hermite_profile
+    from theoryverify.simulate.icl_gates import hermite_profile
 
     best = hermite_profile(task, conditional)[1]
     for T in (falling, gated, lambda y: np.sign(y) * (np.abs(y) > 0.82)):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from theoryverify.budget import SHARE
 from theoryverify.papers.mamba.experiments.icl_stored import Stored, mean_interval
+from theoryverify.simulate.icl_gates import hermite_raw
 from theoryverify.simulate.in_context import Task
 from theoryverify.stats import Interval
 
@@ -41,8 +42,6 @@ def projections(task: Task, values: Floats) -> Floats:
 
     So each coefficient is linear in the tabulated T, and a mean over prompts.
     """
-    from theoryverify.simulate.icl_probe import hermite_raw  # imports Torch
-
     columns = [
         hermite_raw(task, continued(values, unit), max(DEGREES)) for unit in np.eye(len(values))
     ]

@@ -5,86 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.figures import Data, Plan, Table
-from theoryverify.figures import cells as figure_cells
-from theoryverify.figures.cells import Cells, Work
+from theoryverify.figures.cells import Cells
 from theoryverify.figures.table import Cell
-from theoryverify.papers.mamba.experiments import cells_icl as cells
 from theoryverify.papers.mamba.experiments import cells_icl_baselines as baselines
 from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, NAMES, SIZES, Sizes
-from theoryverify.simulate.icl_config import KINDS, Configuration
+from theoryverify.papers.mamba.experiments.icl_trainings import RUNS, trainings
+from theoryverify.simulate.icl_config import KINDS
 from theoryverify.simulate.icl_curves import CLIP, MEASURES, TRIM, band, trivial_levels
 from theoryverify.simulate.icl_test_set import shown_sizes
 from theoryverify.simulate.sealed import JSON
-from theoryverify.simulate.store import Arrays
 
 Floats = NDArray[np.float64]
 
-RUNS = "mamba.icl"
-"""Trainings are shared by two figures and by claims, under one name in the store."""
 CLASSICAL = (8, 257)
 """r, and the tokens of its test: kernel ridge alone, at the paper's r."""
 KERNEL_SIZES = [16, 32, 64, 128, 192, 256]
 _BAND_DRAWS = 200
 
 
-def training_name(settings: Configuration) -> str:
-    """Of a run's folder of checkpoints."""
-    return figure_cells.training_name(f"icl-{settings.model.kind}", settings.json(), cells.CODE)
-
-
-def training_cell(settings: Configuration, probes: int) -> dict[str, JSON]:
-    """The address of a training in the store."""
-    return {"what": "train", "run": settings.json(), "probes": probes}
-
-
-def runner(plan: Plan) -> Cells:
-    """Of the trainings."""
-    return Cells(RUNS, plan, cells.CODE)
-
-
 def baseline_runner(plan: Plan) -> Cells:
-    """Of what needs none."""
+    """Of what needs no training."""
     return Cells(RUNS, plan, baselines.CODE)
-
-
-def trainings(
-    plan: Plan, sizes: Sizes, changes: Sequence[str] = CHANGES
-) -> dict[tuple[str, str], list[Arrays]]:
-    """By change and model, one entry a seed; what is stored is not trained again.
-
-    Beyond ``quick`` a training has checkpoints beside the store, so that it goes on where it stopped.
-    """
-    of = runner(plan)
-    work: list[tuple[tuple[str, str], Work]] = []
-    for change, kind, seed, run in sizes.runs(changes):
-        settings = placed(run, plan)
-        folder: Path | None = None
-        if of.folder is not None:
-            folder = of.folder / "training" / training_name(settings)
-        label = None if plan.preset == "quick" else f"{change} {kind} seed {seed}"
-        probes = sizes.probes_of(change)
-        function = partial(cells.trained, settings, probes, plan.device, folder, label)
-        work.append(((change, kind), (training_cell(settings, probes), function)))
-    of.ahead([each for _, each in work])
-    found: dict[tuple[str, str], list[Arrays]] = {}
-    for which, each in work:
-        found.setdefault(which, []).append(of.compute(*each))
-    return found
-
-
-def placed(run: Configuration, plan: Plan) -> Configuration:
-    """With the plan's seed; in full precision on a CPU."""
-    settings = replace(run, seed=run.seed + plan.seed)
-    if settings.precision == "bfloat16" and plan.device == "cpu":
-        settings = replace(settings, precision="full", compiled=False)
-    return settings
 
 
 def icl_curves_data(plan: Plan) -> Data:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from theoryverify.budget import SHARE
 from theoryverify.errors import UndecidedError
 from theoryverify.figures import Plan
-from theoryverify.papers.mamba.experiments.icl import placed, runner, training_cell
 from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
+from theoryverify.papers.mamba.experiments.icl_trainings import placed, runner, training_cell
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.icl_curves import CLIP, trivial_levels
 from theoryverify.simulate.store import Arrays

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from theoryverify.figures import Data, Plan, Table
 from theoryverify.figures.table import Cell
 from theoryverify.papers.mamba.experiments.cells_icl import alignment_tasks
-from theoryverify.papers.mamba.experiments.icl import budget, trainings
+from theoryverify.papers.mamba.experiments.icl import budget
 from theoryverify.papers.mamba.experiments.icl_sizes import NAMES, SIZES, Sizes
+from theoryverify.papers.mamba.experiments.icl_trainings import trainings
 from theoryverify.papers.mamba.score import score
 from theoryverify.simulate.icl_curves import MEASURES, band, trivial_levels
-from theoryverify.simulate.icl_probe import fit_gate, hermite_profile, tabulated
+from theoryverify.simulate.icl_gates import fit_gate, hermite_profile, root_mean_square, tabulated
 from theoryverify.simulate.in_context import Task
 from theoryverify.simulate.store import Arrays
 
@@ -23,11 +24,19 @@ Floats = NDArray[np.float64]
 _DRAWS = 200
 _LEVEL = (0.025, 0.975)
 _TWO_POINTS = (
-    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (c) tells how labels "
+    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (e) tells how labels "
     "count for one or the other, and its sign means nothing."
 )
 PROFILE = 4
 """Hermite coefficients up to this degree."""
+FORMS = {False: "σ(y/ρ+b)", True: "σ(|y|/ρ+b)"}
+"""Gates that are fitted to openings, by whether they are even."""
+THEORY: dict[str, Callable[[Floats], Floats]] = {
+    "y σ(y/4-3)": lambda y: y / (1 + np.exp(3 - y / 4)),
+    "y σ(y-2)": lambda y: y / (1 + np.exp(2 - y)),
+}
+"""Two gated labels of the theory."""
+_GRID = np.linspace(-3, 3, 241)
 
 
 def training_data(plan: Plan) -> Data:
@@ -40,11 +49,11 @@ def training_data(plan: Plan) -> Data:
         f"N_pt = {base.context}, {base.model.layers} layers of Mamba and "
         f"{sizes.run('base', 'gpt2', 0).model.layers} of GPT-2, width {base.model.width}, "
         f"{base.steps} steps on {base.batch} fresh tasks, {sizes.seeds} seeds. (a): 256 validation "
-        f"tasks, the last quarter of the positions. (b), (c): {sizes.probes} prompts a seed, one label "
-        f"replaced. (d): read-outs fitted on {seen} tasks and judged on {unseen} others, one for each "
-        "size. Bands are 95% bootstrap intervals over tasks (a) or prompts (b, c) for the models as "
-        "trained, the seeds not drawn; thin lines in (a) are the seeds one by one; (d) has their range."
-        + (_TWO_POINTS if base.task.r == 1 else ""),
+        f"tasks, the last quarter of the positions. (b): read-outs fitted on {seen} tasks and judged on "
+        f"{unseen} others, one for each size. (c) to (f): {sizes.probes} prompts a seed, one label "
+        "replaced. Bands are 95% bootstrap intervals over tasks (a) or prompts (c to f; gates are fitted "
+        "anew) for the models as trained, the seeds not drawn; thin lines in (a) are the seeds one by "
+        "one; (b) has their range." + (_TWO_POINTS if base.task.r == 1 else ""),
     )
 
 
@@ -70,9 +79,17 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
             ("model", "layer", "gate", "rho", "b", "low", "high", "explained"),
             [row for name, each in runs.items() for row in _fits(name, each)],
         ),
+        "gates": Table.of(
+            ("model", "layer", "gate", "k", "coefficient", "lower", "upper"),
+            [row for name, each in runs.items() for row in _gates(name, each, task)]
+            + [
+                ("theory", None, gate, k, float(c), None, None)
+                for gate, T in THEORY.items()
+                for k, c in enumerate(hermite_profile(task, T, PROFILE))
+            ],
+        ),
         "response": Table.of(
-            ("model", "y", "T", "lower", "upper"),
-            [row for name, each in runs.items() for row in _responses(name, each)],
+            ("transformation", "y", "T", "lower", "upper"), _responses(runs, task)
         ),
         "profile": Table.of(
             ("transformation", "k", "coefficient", "lower", "upper"), _profiles(runs, task)
@@ -129,16 +146,36 @@ def _openings(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
 
 def _opening(runs: list[Arrays]) -> Floats:
     """(layers, V): over the mean of a layer, so that only the shape is left."""
-    mean = np.mean([run["opening"].mean(axis=0, dtype=np.float64) for run in runs], axis=0)
+    mean = _mean_opening(runs)
     return np.asarray(mean / mean.mean(axis=1, keepdims=True))
 
 
 def _fits(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
-    mean = np.mean([run["opening"].mean(axis=0, dtype=np.float64) for run in runs], axis=0)
-    for layer, opening in enumerate(mean):
-        for even, gate in ((False, "σ(y/ρ+b)"), (True, "σ(|y|/ρ+b)")):
+    for layer, opening in enumerate(_mean_opening(runs)):
+        for even, gate in FORMS.items():
             fit = fit_gate(runs[0]["values"], opening, even=even)
             yield (name, layer + 1, gate, fit.rho, fit.b, fit.low, fit.high, fit.explained)
+
+
+def _gates(name: str, runs: list[Arrays], task: Task) -> Iterator[tuple[Cell, ...]]:
+    """Of ``y·fit(y)`` for each layer, of the form that explains more; fitted anew on drawn prompts."""
+    values, draws = runs[0]["values"], [_mean_opening(each) for each in resampled(runs)]
+    for layer, opening in enumerate(_mean_opening(runs)):
+        even = max(FORMS, key=lambda form: fit_gate(values, opening, even=form).explained)
+
+        def profile(opening: Floats, even: bool = even) -> Floats:
+            fit = fit_gate(values, opening, even=even)
+            return hermite_profile(task, lambda y: y * fit(y), PROFILE)
+
+        low, high = np.quantile([profile(drawn[layer]) for drawn in draws], _LEVEL, axis=0)
+        for k, row in enumerate(zip(profile(opening), low, high, strict=True)):
+            yield (name, layer + 1, f"y {FORMS[even]}", k, *(float(x) for x in row))
+
+
+def _mean_opening(runs: list[Arrays]) -> Floats:
+    """(layers, V), over prompts and seeds."""
+    means = [run["opening"].mean(axis=0, dtype=np.float64) for run in runs]
+    return np.asarray(np.mean(means, axis=0))
 
 
 def transformation(runs: list[Arrays]) -> Floats:
@@ -154,11 +191,21 @@ def transformation(runs: list[Arrays]) -> Floats:
     )
 
 
-def _responses(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
-    T = transformation(runs)
-    low, high = np.quantile([transformation(each) for each in resampled(runs)], _LEVEL, axis=0)
-    for y, *row in zip(runs[0]["values"], T, low, high, strict=True):
-        yield (name, float(y), *(float(x) for x in row))
+def _responses(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell, ...]]:
+    """``T/√E[T(g(z))²]``: measured ones at the labels that were put in, known ones on a grid."""
+    for name, each in runs.items():
+        values = each[0]["values"]
+
+        def shape(these: list[Arrays], values: Floats = values) -> Floats:
+            T = transformation(these)
+            return T / root_mean_square(task, tabulated(values, T))
+
+        low, high = np.quantile([shape(some) for some in resampled(each)], _LEVEL, axis=0)
+        for y, *row in zip(values, shape(each), low, high, strict=True):
+            yield (name, float(y), *(float(x) for x in row))
+    for name, known in _known(task).items():
+        for y, T in zip(_GRID, known(_GRID) / root_mean_square(task, known), strict=True):
+            yield (name, float(y), float(T), None, None)
 
 
 def _profiles(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell, ...]]:
@@ -171,14 +218,14 @@ def _profiles(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell,
         low, high = np.quantile([profile(some) for some in resampled(each)], _LEVEL, axis=0)
         for k, row in enumerate(zip(profile(each), low, high, strict=True)):
             yield (name, k, *(float(x) for x in row))
-    for name, T in (
-        ("y", lambda y: y),
-        ("y σ(y/4-3)", lambda y: y / (1 + np.exp(3 - y / 4))),
-        ("y σ(y-2)", lambda y: y / (1 + np.exp(2 - y))),
-        ("E[z|y]", score(task)),
-    ):
-        for k, c in enumerate(hermite_profile(task, T, PROFILE)):
+    for name, known in _known(task).items():
+        for k, c in enumerate(hermite_profile(task, known, PROFILE)):
             yield (name, k, float(c), None, None)
+
+
+def _known(task: Task) -> dict[str, Callable[[Floats], Floats]]:
+    """Transformations to compare with: none, those of two gates, and the one with the largest c_1."""
+    return {"y": lambda y: y} | THEORY | {"E[z|y]": score(task)}
 
 
 def _alignments(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:

@@ -20,16 +20,28 @@ LOOKS = {
     "Mamba": style.Series(style.BLUE, "-", "o"),
     "GPT-2": style.Series(style.VERMILION, (0, (5, 1.5)), "s"),
 }
+MAPS = {
+    "Mamba": (style.BLUE, "Mamba", "o"),
+    "GPT-2": (style.VERMILION, "GPT-2", "s"),
+    "y σ(y/4-3)": (style.GREEN, r"$y\,\sigma(y/4-3)$", "^"),
+    "y σ(y-2)": (style.SKY, r"$y\,\sigma(y-2)$", "v"),
+    "y": (style.GREY, "$y$", "D"),
+    "E[z|y]": (style.BLACK, r"$\mathrm{E}[z\,|\,y]$", "P"),
+}
+"""Label transformations: colour, name and mark."""
+DASHES = {"y σ(y/4-3)": (0, (4, 1)), "y σ(y-2)": (0, (2, 1)), "y": "-", "E[z|y]": (0, (1, 1))}
 SHOWN = 3.0
 """Labels beyond are rare: 2% of He_3/√6 are larger in size."""
 
 
 def draw(canvas: Canvas, tables: Mapping[str, Table]) -> None:
-    axes = canvas.subplots(2, 2)
+    axes = canvas.subplots(3, 2)
     _training(axes[0, 0], *(tables[t].where(measure=MEASURE) for t in ("training", "seeds")))
-    _openings(axes[0, 1], tables["opening"])
-    _profiles(axes[1, 0], tables["profile"])
-    _alignments(axes[1, 1], tables["alignment"])
+    _alignments(axes[0, 1], tables["alignment"])
+    _openings(axes[1, 0], tables["opening"])
+    _gates(axes[1, 1], tables["gates"])
+    _responses(axes[2, 0], tables["response"])
+    _profiles(axes[2, 1], tables["profile"])
     say_budget(canvas, tables["budget"])
 
 
@@ -91,43 +103,98 @@ def _openings(axis: Axes, rows: Table) -> None:
                 fontsize=7.5, color=look.color,
             )  # fmt: skip
     axis.set(
-        title="(b) how far each layer opens",
+        title="(c) how far each layer opens",
         xlabel="label $y$ in a token",
         ylabel="opening / its mean over $y$",
         xlim=(-SHOWN, SHOWN * 1.08),
     )
 
 
-def _profiles(axis: Axes, rows: Table) -> None:
-    whole: dict[str, tuple[Any, str]] = {
-        "Mamba": (style.BLUE, "Mamba"),
-        "GPT-2": (style.VERMILION, "GPT-2"),
-        "y σ(y/4-3)": (style.GREEN, r"$y\,\sigma(y/4-3)$"),
-        "y σ(y-2)": (style.SKY, r"$y\,\sigma(y-2)$"),
-        "y": (style.GREY, "$y$"),
-        "E[z|y]": (style.BLACK, r"$\mathrm{E}[z\,|\,y]$"),
-    }
-    marks = ("o", "s", "^", "v", "D", "P")
-    for number, (name, (color, label)) in enumerate(whole.items()):
+def _gates(axis: Axes, rows: Table) -> None:
+    """Layers of a model are marks side by side, later ones darker."""
+    series: list[tuple[Table, str, str, str, float]] = []
+    for name, look in LOOKS.items():
+        layers = rows.where(model=name).distinct("layer")
+        label = f"{name}, layers 1 to {len(layers)}" if len(layers) > 1 else f"{name}, its layer"
+        for number, layer in enumerate(layers):
+            dark = 0.35 + 0.65 * (number + 1) / len(layers)
+            last = number == len(layers) - 1
+            own = rows.where(model=name, layer=layer)
+            series.append((own, look.color, look.marker, label if last else "", dark))
+    for gate in rows.where(model="theory").distinct("gate"):
+        color, label, mark = MAPS[str(gate)]
+        series.append((rows.where(model="theory", gate=gate), color, mark, label, 1.0))
+    for number, (own, color, mark, label, dark) in enumerate(series):
+        shift = 0.8 * ((number + 0.5) / len(series) - 0.5)
+        _coefficients(axis, own, shift, color=color, marker=mark, label=label, alpha=dark)
+    _finish_coefficients(axis, rows, "(d) gates fitted to (c), times $y$", ncols=2)
+
+
+def _responses(axis: Axes, rows: Table) -> None:
+    for name, (color, label, _) in MAPS.items():
         own = rows.where(transformation=name)
-        x = own.numbers("k") + 0.12 * (number - 2.5)
-        c = own.numbers("coefficient")
-        low = np.nan_to_num(c - own.numbers("lower"))
-        high = np.nan_to_num(own.numbers("upper") - c)
-        axis.errorbar(
-            x, c, yerr=np.maximum([low, high], 0), color=color, marker=marks[number], markersize=4,
-            linestyle="none", elinewidth=0.9, capsize=1.8, label=label,
-        )  # fmt: skip
+        y = own.numbers("y")
+        inside = np.abs(y) <= SHOWN
+        look = LOOKS.get(name)
+        measured = look is not None
+        style_of = look.both() if look else {"color": color, "linestyle": DASHES[name]}
+        axis.plot(
+            y[inside],
+            own.numbers("T")[inside],
+            **style_of,
+            markersize=2.6,
+            linewidth=1.3 if measured else 0.9,
+            label=label,
+        )
+        if measured:
+            axis.fill_between(
+                y[inside],
+                own.numbers("lower")[inside],
+                own.numbers("upper")[inside],
+                color=color,
+                alpha=0.15,
+                linewidth=0,
+            )
     axis.axhline(0, color=style.BLACK, linewidth=0.6)
     axis.set(
-        title="(c) what is done to labels",
+        title="(e) what is done to a label",
+        xlabel="label $y$ of an example",
+        ylabel=r"$T(y)\,/\,\sqrt{\mathrm{E}[T^2]}$",
+        xlim=(-SHOWN, SHOWN),
+        ylim=(-3, 5.2),
+    )
+    axis.legend(loc="upper center", ncols=3, fontsize=7.5, columnspacing=0.9, handlelength=1.8)
+
+
+def _profiles(axis: Axes, rows: Table) -> None:
+    for number, (name, (color, label, mark)) in enumerate(MAPS.items()):
+        own = rows.where(transformation=name)
+        shift = 0.12 * (number - 2.5)
+        _coefficients(axis, own, shift, color=color, marker=mark, label=label)
+    _finish_coefficients(axis, rows, "(f) coefficients of (e)", ncols=3)
+
+
+def _coefficients(axis: Axes, own: Table, shift: float, **look: Any) -> None:
+    c = own.numbers("coefficient")
+    low = np.nan_to_num(c - own.numbers("lower"))
+    high = np.nan_to_num(own.numbers("upper") - c)
+    axis.errorbar(
+        own.numbers("k") + shift, c, yerr=np.maximum([low, high], 0), markersize=4,
+        linestyle="none", elinewidth=0.9, capsize=1.8, **look,
+    )  # fmt: skip
+
+
+def _finish_coefficients(axis: Axes, rows: Table, title: str, ncols: int) -> None:
+    axis.axhline(0, color=style.BLACK, linewidth=0.6)
+    axis.set(
+        title=title,
         xlabel="degree $k$",
-        ylabel=r"$\mathrm{E}[T\,\mathrm{he}_k]/\sqrt{\mathrm{E}[T^2]}$",
+        ylabel=r"$\mathrm{E}[T\,\mathrm{he}_k]\,/\sqrt{\mathrm{E}[T^2]}$",
         ylim=(-1.1, 1.75),
         yticks=[-1, -0.5, 0, 0.5, 1],
     )
     axis.set_xticks(sorted(set(rows.numbers("k").astype(int))))
-    axis.legend(loc="upper center", ncols=3, fontsize=7.5, columnspacing=0.9, handletextpad=0.2)
+    axis.legend(loc="upper center", ncols=ncols, fontsize=7.5, columnspacing=0.9, handletextpad=0.2)
 
 
 def _alignments(axis: Axes, rows: Table) -> None:
@@ -150,7 +217,7 @@ def _alignments(axis: Axes, rows: Table) -> None:
                 linewidth=0,
             )
     axis.set(
-        title=r"(d) alignment with $\langle\beta,x\rangle$",
+        title=r"(b) alignment with $\langle\beta,x\rangle$",
         xlabel="examples in context",
         ylabel="$R^2$ of a linear read-out",
         ylim=(-0.15, 1.3),
@@ -166,16 +233,18 @@ def _alignments(axis: Axes, rows: Table) -> None:
 TRAINING = Figure(
     "mamba.training",
     "What training in context teaches Mamba and GPT-2, beside the theory's gate",
-    "(a) Error at the longest contexts while training, over that of predicting 0 (dotted). (b) How "
-    "far each layer (numbers) opens to a token, against the label in it: for Mamba the mean of "
-    "1-exp(ΔA), for GPT-2 the attention of later positions; the theory's gate σ(y/ρ+b) rises from left "
-    "to right. (c) Normalised Hermite coefficients of the label transformation T: measured from what "
-    "the change of one label does to later predictions, of two gates of the theory, of no "
-    "transformation, and of E[z|y], which has the largest coefficient of degree 1. (d) How well ⟨β,x⟩ "
-    "of the query is read linearly from the residual stream before the first and after the last "
-    "layer, on unseen tasks. Shades and bars are intervals.",
+    "(a) Error at the longest contexts while training, over that of predicting 0 (dotted). (b) How well "
+    "⟨β,x⟩ of the query is read linearly from the residual stream before the first and after the last "
+    "layer, on unseen tasks. (c) How far each layer (numbers) opens to a token, against the label in it: "
+    "for Mamba the mean of 1-exp(ΔA), for GPT-2 the attention of later positions; the theory's gate "
+    "σ(y/ρ+b) rises from left to right. (d) Normalised Hermite coefficients of y times the best gate for "
+    "(c), for each layer from left to right (later ones darker), and of two gates of the theory. "
+    "(e) The label transformation T, measured from what the change of one label does to later "
+    "predictions, over its root mean square; with it those of two gates of the theory, y itself (no "
+    "transformation), and E[z|y], which has the largest coefficient of degree 1. (f) The coefficients "
+    "of (e). Shades and bars are intervals.",
     experiments.training_data,
     draw,
-    (7.2, 5.6),
+    (7.2, 8.2),
     needs=("torch", "safetensors"),
 )
