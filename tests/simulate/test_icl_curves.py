@@ -201,6 +201,16 @@ def test_alignment_is_one_for_a_coordinate_and_none_for_one_of_hidden_sign() -> 
     open_ = [replace(p, beta=np.abs(p.beta)) for p in hidden]
     known = probe.alignment(net, *open_, [2, 7], penalty=1e-6)
     unknown = probe.alignment(net, *hidden, [2, 7])
-    assert known.shape == (2, 2)
-    assert known[0].min() > 0.99
-    assert unknown[0].max() < 0.1
+    assert known.guess.shape == (2, 2, 400)
+    assert np.array_equal(known.target, open_[1].X[:, [2, 7], 0].T)
+    assert known.explained[0].min() > 0.99
+    assert unknown.explained[0].max() < 0.1
+
+
+def test_streams_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = model("gpt2", layers=2)
+    seen, unseen = TASK.sample(30, 8, rng=0), TASK.sample(20, 8, rng=1)
+    whole = probe.alignment(net, seen, unseen, [1, 5])
+    monkeypatch.setattr(probe, "_PIECE", 7)
+    pieces = probe.alignment(net, seen, unseen, [1, 5])
+    assert np.allclose(whole.guess, pieces.guess, atol=1e-5)

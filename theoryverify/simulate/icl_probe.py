@@ -12,7 +12,7 @@ decides is the label transformation ``T(y) = y σ(y/ρ+b)`` and its Hermite coef
   ``w = g'(⟨β,x_q⟩) ⟨x_j,x_q⟩``. So ``T̂(v) = E[(f(y_j ← v) - f(y_j ← 0)) w]/E[w²]`` is the theory's T, up
   to the factor ``1/E[T z]``: so its degree-1 coefficient is positive. It asks nothing of the model's
   inside, and means the same for both. (At r = 1 β cannot change a little, and this does not apply.)
-* **alignment**: R² of a linear read-out of ``⟨β,x⟩`` from the residual stream, on tasks that the
+* **alignment**: how well ``⟨β,x⟩`` is read linearly from the residual stream, on tasks that the
   read-out has not seen.
 """
 
@@ -177,51 +177,72 @@ def _attention_opening(attention: Attention, x: Tensor, place: int) -> Tensor:
 # -- alignment ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Reading:
+    """``⟨β,x⟩`` of the query, as read linearly from the residual stream on tasks not seen before.
+
+    Attributes
+    ----------
+    guess : ndarray (layers + 1, sizes, n)
+        From the stream before the first layer, and after each.
+    target : ndarray (sizes, n)
+    """
+
+    guess: Floats
+    target: Floats
+
+    @property
+    def explained(self) -> Floats:
+        """R² (layers + 1, sizes); it can be negative."""
+        rest = ((self.guess - self.target) ** 2).mean(axis=-1)
+        return np.asarray(1 - rest / self.target.var(axis=-1))
+
+
 def alignment(
     model: Regressor, seen: Prompts, unseen: Prompts, sizes: Sequence[int], *, penalty: float = 1e-2
-) -> Floats:
-    """R² (layers + 1, len(sizes)) of ``⟨β,x⟩`` read linearly from the residual stream at the query.
+) -> Reading:
+    """Read ``⟨β,x⟩`` after each of these numbers of examples.
 
-    The stream before the first layer, and after each. The read-out is fitted by ridge (λ = ``penalty``
-    times the mean square of a feature) on tasks ``seen`` and judged on ``unseen``, for each size
-    alone; it can be negative.
+    A read-out is fitted by ridge (λ = ``penalty`` times the mean square of a feature) on the tasks
+    ``seen``, for each layer and size alone, and applied to the tasks ``unseen``.
     """
-    parts = []
-    for prompts in (seen, unseen):
-        z = (prompts.X * prompts.beta[:, None]).sum(-1)
-        parts.append((_streams(model, prompts), z))
-    (H, z), (H_new, z_new) = parts
-    found = np.empty((len(H), len(sizes)))
-    for layer in range(len(H)):
-        for place, k in enumerate(sizes):
-            mean = H[layer, :, k].mean(0)
-            A = H[layer, :, k] - mean
-            gram = A.T @ A
-            gram += penalty * np.trace(gram) / len(gram) * np.eye(len(gram))
-            w = np.linalg.solve(gram, A.T @ (z[:, k] - z[:, k].mean()))
-            guess = (H_new[layer, :, k] - mean) @ w + z[:, k].mean()
-            rest = ((guess - z_new[:, k]) ** 2).mean()
-            found[layer, place] = 1 - rest / ((z_new[:, k] - z_new[:, k].mean()) ** 2).mean()
-    return found
+    (H, z), (H_new, z_new) = (
+        (_streams(model, prompts, sizes), (prompts.X * prompts.beta[:, None]).sum(-1)[:, sizes].T)
+        for prompts in (seen, unseen)
+    )
+    guess = np.empty((*H.shape[:2], z_new.shape[1]))
+    for layer, place in np.ndindex(guess.shape[:2]):
+        mean, level = H[layer, place].mean(0), z[place].mean()
+        A = H[layer, place] - mean
+        gram = A.T @ A
+        gram += penalty * np.trace(gram) / len(gram) * np.eye(len(gram))
+        w = np.linalg.solve(gram, A.T @ (z[place] - level))
+        guess[layer, place] = (H_new[layer, place] - mean) @ w + level
+    return Reading(guess, z_new)
 
 
-def _streams(model: Regressor, prompts: Prompts) -> Floats:
-    """The residual stream before and after each layer: (layers + 1, n, N, width)."""
+def _streams(model: Regressor, prompts: Prompts, sizes: Sequence[int]) -> Floats:
+    """The residual stream before and after each layer: (layers + 1, sizes, n, width)."""
     backbone = model.backbone
     layers = backbone.layers if isinstance(backbone, Mamba) else backbone.h
+    tokens, places = as_tokens(prompts.X, prompts.y), list(sizes)
     kept: list[Tensor] = []
 
     def keep(_: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         if not kept:
-            kept.append(inputs[0])
-        kept.append(output[0] if isinstance(output, tuple) else output)
+            kept.append(inputs[0][:, places])
+        kept.append((output[0] if isinstance(output, tuple) else output)[:, places])
 
     hooks = [layer.register_forward_hook(keep) for layer in layers]  # type: ignore[union-attr]
+    parts = []
     try:
         parameter = next(model.parameters())
-        with torch.no_grad():
-            model(torch.from_numpy(as_tokens(prompts.X, prompts.y)).to(parameter))
+        for start in range(0, len(tokens), _PIECE):
+            kept.clear()
+            with torch.no_grad():
+                model(torch.from_numpy(tokens[start : start + _PIECE]).to(parameter))
+            parts.append(torch.stack(kept).double().cpu().numpy().swapaxes(1, 2))
     finally:
         for hook in hooks:
             hook.remove()
-    return torch.stack(kept).double().cpu().numpy()
+    return np.concatenate(parts, axis=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from theoryverify.cli import main
 from theoryverify.figures import Plan
 from theoryverify.papers.mamba.claims import icl as claims
 from theoryverify.papers.mamba.claims import icl_kernel as kernel_claim
+from theoryverify.papers.mamba.claims import icl_labels as labels
 from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
 from theoryverify.papers.mamba.experiments.icl_stored import Stored, level, trivial_level
 from theoryverify.papers.mamba.experiments.icl_trainings import placed, runner, training_cell
-from theoryverify.papers.mamba.icl_response import coefficient, continued, projections
+from theoryverify.papers.mamba.icl_response import coefficient, continued, projections, responses
 from theoryverify.papers.mamba.score import score
 from theoryverify.simulate import icl_baselines
 from theoryverify.simulate.icl_config import Configuration
@@ -40,6 +41,7 @@ TINY = Sizes(
 )  # fmt: skip
 
 Transformation = Callable[[np.ndarray], np.ndarray]
+VALUES = label_values(25)
 
 
 def falling(y: np.ndarray) -> np.ndarray:
@@ -51,16 +53,22 @@ def gated(y: np.ndarray) -> np.ndarray:
     return np.asarray(y / (1 + np.exp(2 - y)))
 
 
-def result(level: float, transformation: Transformation = falling) -> dict[str, np.ndarray]:
+def result(
+    level: float, transformation: Transformation = falling, gates: Sequence[Transformation] = ()
+) -> dict[str, np.ndarray]:
+    """Of a training whose layers have these gates, or open to all alike."""
     rng = np.random.default_rng(1)
     values = label_values(25)
     weight = rng.exponential(size=PROMPTS)
+    size = rng.uniform(0.2, 0.4, size=(PROMPTS, 1))
     noise = 0.05 * rng.standard_normal((PROMPTS, len(values)))
     return {
         "errors": level * rng.exponential(size=(TASKS, 32)),
         "values": values,
         "change": weight[:, None] * transformation(values) + noise,
         "weight": weight,
+        "opening": np.stack([size * gate(values) for gate in gates or [np.ones_like]], axis=1),
+        "alignment_sizes": np.array([1, 15]),
     }
 
 
@@ -91,7 +99,7 @@ def verdict(claim: Claim) -> Verdict:
     return run_check(claim, check, Context("full")).verdict
 
 
-@pytest.mark.parametrize("claim", claims.claims, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", claims.claims + labels.claims, ids=lambda claim: claim.id)
 def test_without_results_they_are_undecided(claim: Claim, shelf: Shelf) -> None:
     (check,) = claim.checks
     assert check.preset == "full"
@@ -227,8 +235,58 @@ def test_the_loss_by_short_prompts(
 def test_the_transformation(T: Transformation, first: Verdict, gate: Verdict, shelf: Shelf) -> None:
     scale = 1 / np.abs(T(np.array([1.0, 6.0]))).mean()
     shelf.lay("base", "mamba", result(0.1, lambda y: scale * T(y)))
-    assert verdict(claims.TRANSFORMATION) is first
-    assert verdict(claims.GATE) is gate
+    assert verdict(labels.TRANSFORMATION) is first
+    assert verdict(labels.GATE) is gate
+    assert verdict(labels.GPT2_GATE) is INCONCLUSIVE  # nothing is laid for it
+    shelf.lay("base", "gpt2", result(0.1, lambda y: scale * T(y)))
+    assert verdict(labels.GPT2_TRANSFORMATION) is first
+    assert verdict(labels.GPT2_GATE) is gate
+
+
+@pytest.mark.parametrize(
+    ("gates", "expected"),
+    [
+        ([np.ones_like, lambda y: 1 / (1 + np.exp(2 - y))], HOLDS),
+        ([lambda y: 1 / (1 + np.exp(4 - y / 4)), np.ones_like], HOLDS),
+        ([lambda y: 1 / (1 + np.exp(y)), lambda y: 1 / (1 + y**2)], REFUTED),
+        ([lambda y: 1 / (1 + np.exp(y)), np.ones_like], INCONCLUSIVE),  # open to all alike
+    ],
+)
+def test_the_gate_of_some_layer(
+    gates: list[Transformation], expected: Verdict, shelf: Shelf
+) -> None:
+    for kind, claim in (("mamba", labels.OPENING), ("gpt2", labels.GPT2_OPENING)):
+        shelf.lay("base", kind, result(0.1, gates=gates))
+        assert verdict(claim) is expected
+
+
+@pytest.mark.parametrize(
+    ("explained", "expected"), [(0.9, HOLDS), (0.0, REFUTED), (0.53, INCONCLUSIVE)]
+)
+def test_the_alignment(explained: float, expected: Verdict, shelf: Shelf) -> None:
+    rng = np.random.default_rng(2)
+    z = rng.standard_normal((2, PROMPTS))
+    rest = np.sqrt(1 - explained) * rng.standard_normal(z.shape)
+    arrays = {"read": np.stack([0.02 * rest, explained * z + np.sqrt(explained) * rest])}
+    for kind, claim in (("mamba", labels.ALIGNMENT), ("gpt2", labels.GPT2_ALIGNMENT)):
+        shelf.lay("base", kind, result(0.1) | arrays | {"to_read": z})
+        found = run_check(claim, claim.checks[0], Context("full"))
+        assert found.verdict is expected
+        assert expected is not HOLDS or "15 examples" in found.scope
+
+
+def test_of_models_that_have_not_learned_nothing_is_said(shelf: Shelf) -> None:
+    for kind in ("mamba", "gpt2"):
+        shelf.lay("base", kind, result(0.45, gated))
+    for claim in labels.claims:
+        assert verdict(claim) is OUTSIDE
+
+
+def test_half_of_the_clipped_error_of_predicting_0() -> None:
+    z = np.linspace(-9, 9, 200_001)
+    density = np.exp(-(z**2) / 2)
+    exact = (density * np.minimum(z**2, 4)).sum() / density.sum()
+    assert exact / 2 == pytest.approx(labels.HALF, abs=1e-9)
 
 
 def test_results_of_another_device_are_found(shelf: Shelf) -> None:
@@ -252,16 +310,16 @@ def test_coefficients_are_linear_and_covered() -> None:
     found = Stored(TINY.base, [result(0.1, gated)], "cpu")
     size = np.sqrt((exact**2).sum())
     for k in range(4):
-        interval = coefficient(found, k).interval
+        interval = coefficient(responses(found), k).interval
         assert interval.lower < exact[k] / size < interval.upper  # the pilot's size is a little off
         assert interval.width < 0.5
 
 
 def test_contributions_that_are_cut_are_counted() -> None:
     arrays = result(0.1, gated)
-    plain = coefficient(Stored(TINY.base, [arrays], "cpu"), 1)
+    plain = coefficient(responses(Stored(TINY.base, [arrays], "cpu")), 1)
     arrays["change"][-1] *= 1e6
-    found = coefficient(Stored(TINY.base, [arrays], "cpu"), 1)
+    found = coefficient(responses(Stored(TINY.base, [arrays], "cpu")), 1)
     assert found.cut == pytest.approx(plain.cut + 2 / PROMPTS)
     assert abs(found.interval.upper - plain.interval.upper) < 0.01
     assert f"{found.cut:.2%} of contributions cut" in str(found)
@@ -283,12 +341,18 @@ def test_the_theorys_gated_label_has_the_signs_that_are_asked_for() -> None:
             assert (T(values) @ P > 0).all()
 
 
-@pytest.mark.parametrize("name", claims.MAPS)
+@pytest.mark.parametrize("name", labels.GATES)
+def test_the_controls_gates_lack_a_sign(name: str) -> None:
+    c = VALUES * labels.GATES[name](VALUES) @ projections(TINY.base.task, VALUES)
+    assert c[{"turned": 0, "bent": 1}[name]] < -0.01
+
+
+@pytest.mark.parametrize("name", labels.MAPS)
 def test_the_controls_maps_have_the_signs_that_are_said(name: str) -> None:
     task, values = TINY.base.task, label_values(25)
     for c in (
-        hermite_raw(task, claims.MAPS[name], 3),
-        claims.MAPS[name](values) @ projections(task, values),
+        hermite_raw(task, labels.MAPS[name], 3),
+        labels.MAPS[name](values) @ projections(task, values),
     ):
         if name in ("bent", "bounded"):
             assert c[1] < -0.01

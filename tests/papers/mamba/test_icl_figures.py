@@ -15,11 +15,13 @@ pytest.importorskip("matplotlib")
 
 from tests.figure_checks import assert_captioned, assert_tidy, axes_of, canvas_of
 from theoryverify.figures import Plan, Table
-from theoryverify.papers.mamba.experiments import cells_icl, icl
+from theoryverify.papers.mamba.experiments import cells_icl, icl, icl_trainings
 from theoryverify.papers.mamba.experiments import training as base_training
 from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, SIZES, Sizes
 from theoryverify.papers.mamba.figures.icl_curves import ICL_CURVES, LOOKS
 from theoryverify.papers.mamba.figures.training import TRAINING
+from theoryverify.simulate import icl_estimate
+from theoryverify.simulate import icl_gates as gates_of
 from theoryverify.simulate.icl_config import Model
 
 _QUICK = SIZES["quick"]
@@ -136,12 +138,42 @@ def test_tables_of_training(training: Mapping[str, Table]) -> None:
     assert training["alignment"].where(model="Mamba").distinct("layer") == [0, 1]
     fits = training["fits"].where(model="Mamba", layer=1)
     assert fits.column("gate") == ["σ(y/ρ+b)", "σ(|y|/ρ+b)"]
+    response = training["response"]
+    assert response.where(transformation="y", y=3.0).numbers("T")[0] == pytest.approx(3)
+    assert (response.numbers("lower") <= response.numbers("upper"))[:50].all()
+
+
+def test_fitted_gates_stand_beside_the_theorys(training: Mapping[str, Table]) -> None:
+    gates = training["gates"]
+    assert set(gates.distinct("model")) == {"Mamba", "GPT-2", "theory"}
+    assert gates.where(model="theory", gate="y σ(y-2)").numbers("coefficient") == pytest.approx(
+        training["profile"].where(transformation="y σ(y-2)").numbers("coefficient")
+    )
+    own = gates.where(model="GPT-2", layer=1)
+    assert own.column("k") == [0, 1, 2, 3, 4]
+    assert (own.numbers("lower") <= own.numbers("upper")).all()
+
+
+def test_a_layer_with_the_theorys_gate_has_its_coefficients() -> None:
+    values = np.sinh(np.linspace(-1, 1, 25) * np.arcsinh(12)) / 2
+    run = {
+        "values": values,
+        "opening": np.tile(0.1 / (1 + np.exp(2 - values)), (6, 1, 1)),
+        "change": np.tile(values, (6, 1)),
+        "weight": np.ones(6),
+    }
+    rows = list(base_training._gates("Mamba", [run], TINY.base.task))
+    exact = gates_of.hermite_profile(TINY.base.task, base_training.THEORY["y σ(y-2)"], 4)
+    assert [row[2] for row in rows] == ["y σ(y/ρ+b)"] * 5
+    assert [row[4] for row in rows] == pytest.approx(exact, abs=0.03)
+    assert all(row[5] == pytest.approx(row[6]) == pytest.approx(row[4]) for row in rows)
 
 
 def test_the_picture_of_training(training: Mapping[str, Table]) -> None:
     canvas = canvas_of(TRAINING, training)
     assert [axis.get_xlabel() for axis in canvas.axes] == [
-        "step", "label $y$ in a token", "degree $k$", "examples in context",
+        "step", "examples in context", "label $y$ in a token", "degree $k$",
+        "label $y$ of an example", "degree $k$",
     ]  # fmt: skip
     assert_tidy(canvas, labels_beside=True)
     assert_captioned(TRAINING, training)
@@ -150,10 +182,13 @@ def test_the_picture_of_training(training: Mapping[str, Table]) -> None:
 # -- what is kept -------------------------------------------------------------------------------
 
 
-def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trainings_are_shared_and_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Beyond ``quick`` a run is stored, with checkpoints beside, and not trained again."""
     plan = Plan("laptop", store=str(tmp_path))
-    first = icl.trainings(plan, TINY, ("base",))
+    first = icl_trainings.trainings(plan, TINY, ("base",))
+    assert "mamba.icl: 4 trainings to do, about" in capsys.readouterr().err
     folders = list((tmp_path / "training").iterdir())
     assert len(folders) == 4  # two models, two seeds
     assert all((folder / "step-000000004").is_dir() for folder in folders)
@@ -162,19 +197,41 @@ def test_trainings_are_shared_and_go_on(tmp_path: Path, monkeypatch: pytest.Monk
         raise AssertionError
 
     monkeypatch.setattr(cells_icl, "trained", never)
-    again = icl.trainings(plan, TINY, ("base",))
+    again = icl_trainings.trainings(plan, TINY, ("base",))
+    assert "to do" not in capsys.readouterr().err
     for key, runs in first.items():
         for one, two in zip(runs, again[key], strict=True):
             assert np.array_equal(one["errors"], two["errors"])
 
 
+def test_what_is_left_of_trainings_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps done are not counted; with two processes it takes half of the time."""
+    plan, (*_, run) = Plan("laptop", store=str(tmp_path), jobs=2), TINY.runs()[0]
+    asked: list[int | None] = []
+
+    def timed(settings: object, *, device: str, threads: int | None) -> float:
+        asked.append(threads)
+        return 100.0
+
+    monkeypatch.setattr(icl_estimate, "step_seconds", timed)
+    icl_trainings.announce(plan, [run, replace(run, seed=1)])
+    assert "2 trainings to do, about 6.7 minutes here, 2 at a time" in capsys.readouterr().err
+    assert asked == [1]
+    (icl_trainings.checkpoints(tmp_path, run) / "step-000000003").mkdir(parents=True)
+    icl_trainings.announce(plan, [run])
+    assert "1 training to do, about 100 seconds here, 1 at a time" in capsys.readouterr().err
+
+
 def test_a_checkpoint_of_other_code_is_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     from theoryverify.simulate import code
 
-    name = icl.training_name(TINY.base)
-    assert name == icl.training_name(TINY.base) != icl.training_name(replace(TINY.base, seed=1))
+    name = icl_trainings.training_name(TINY.base)
+    assert name == icl_trainings.training_name(TINY.base)
+    assert name != icl_trainings.training_name(replace(TINY.base, seed=1))
     monkeypatch.setattr(code, "fingerprint", lambda modules: {"theoryverify.models.mamba": "0"})
-    assert icl.training_name(TINY.base) != name
+    assert icl_trainings.training_name(TINY.base) != name
 
 
 def test_seeds_are_shown_one_by_one(
@@ -208,7 +265,7 @@ def test_every_run_of_every_preset_can_be_made(preset: str) -> None:
 
 
 def test_seeds_differ_and_the_plan_moves_them() -> None:
-    runs = icl.trainings(Plan(), TINY, ("base",))["base", "mamba"]
+    runs = icl_trainings.trainings(Plan(), TINY, ("base",))["base", "mamba"]
     assert not np.array_equal(runs[0]["errors"], runs[1]["errors"])
-    moved = icl.trainings(Plan(seed=1), TINY, ("base",))["base", "mamba"]
+    moved = icl_trainings.trainings(Plan(seed=1), TINY, ("base",))["base", "mamba"]
     assert np.array_equal(moved[0]["errors"], runs[1]["errors"])

@@ -63,15 +63,10 @@ class Coefficient:
         return f"{self.interval}, {self.cut:.2%} of contributions cut"
 
 
-def coefficient(
-    found: Stored, k: int, *, instead: Transformation | None = None, error: float = SHARE
-) -> Coefficient:
-    """``c_k`` of ``T̂`` with large contributions cut, in units of ``|c|`` of the pilot.
+def responses(found: Stored, *, instead: Transformation | None = None) -> Floats:
+    """What each prompt contributes to the coefficients of ``T̂`` (prompts, degrees): means over seeds.
 
-    A prompt contributes ``Σ_v change(v) P_{vk}``. The first half of the prompts is a pilot: it says
-    where contributions are cut (:data:`WIDEST`). The second half gives an interval, but for ``error``,
-    for the mean of cut contributions. That is not ``c_k`` itself: nothing is known of the tails, and
-    the cut is part of what is claimed. With ``instead`` the response of each prompt is replaced by this
+    A prompt contributes ``Σ_v change(v) P_{vk}``. With ``instead`` its response is replaced by this
     transformation, times the prompt's own weight.
     """
     values = found.runs[0]["values"]
@@ -79,7 +74,30 @@ def coefficient(
     if instead is not None:
         size = np.asarray(np.mean([run["weight"] for run in found.runs], axis=0))
         change = size[:, None] * instead(values)
-    parts = change @ projections(found.settings.task, values)  # (prompts, degrees)
+    return change @ projections(found.settings.task, values)
+
+
+def gated_labels(
+    found: Stored, seed: int, layer: int, *, instead: Transformation | None = None
+) -> Floats:
+    """What each prompt contributes to the coefficients of ``y`` times a layer's opening.
+
+    With ``instead`` the opening is replaced by this function of y, times the prompt's own mean of it.
+    """
+    run = found.runs[seed]
+    values, opening = run["values"], run["opening"][:, layer].astype(np.float64)
+    if instead is not None:
+        opening = opening.mean(axis=1, keepdims=True) * instead(values)
+    return np.asarray((values * opening) @ projections(found.settings.task, values))
+
+
+def coefficient(parts: Floats, k: int, *, error: float = SHARE) -> Coefficient:
+    """``c_k`` from contributions (prompts, degrees), large ones cut, in units of ``|c|`` of the pilot.
+
+    The first half of the prompts is a pilot: it says where contributions are cut (:data:`WIDEST`). The
+    second half gives an interval, but for ``error``, for the mean of cut contributions. That is not
+    ``c_k`` itself: nothing is known of the tails, and the cut is part of what is claimed.
+    """
     half = len(parts) // 2
     scale = math.sqrt(float((parts[:half].mean(axis=0) ** 2).sum())) or 1.0
     each = parts[:, k] / scale

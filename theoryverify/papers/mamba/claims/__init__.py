@@ -19,6 +19,7 @@ from theoryverify.papers.mamba.claims import (
     head,
     icl,
     icl_kernel,
+    icl_labels,
     law,
     layer,
     stage_one,
@@ -38,6 +39,7 @@ claims: list[Claim] = [
     *head.claims,
     *law.claims,
     *icl.claims,
+    *icl_labels.claims,
     *icl_kernel.claims,
     *unchecked.claims,
 ]

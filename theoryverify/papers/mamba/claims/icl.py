@@ -1,9 +1,7 @@
 """The in-context experiments as statements: with stored runs of the preset ``laptop``, or undecided.
 
-Each verdict is about the trained models that are stored, over fresh tasks, and names the budget of
-their training: that other budgets agree is not said. Where a model has not learned (its error is not
-below half of that of predicting 0), nothing is said of it. Errors are clipped (a mean of bounded draws
-has an interval whatever the labels' tails) and averaged over a range of context sizes.
+Errors are clipped (a mean of bounded draws has an interval whatever the labels' tails) and averaged over
+a range of context sizes.
 
 Controls put made-up data into the place of one side, so that they are wrong whatever the runs show.
 """
@@ -11,9 +9,7 @@ Controls put made-up data into the place of one side, so that they are wrong wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,83 +19,23 @@ from theoryverify.claims import Claim
 from theoryverify.claims.claim import Context
 from theoryverify.claims.examination import Examination
 from theoryverify.claims.ladder import OUTSIDE, REFUTED, SIMULATED, Evidence
-from theoryverify.errors import HypothesisError, UndecidedError
-from theoryverify.papers.mamba.claims.exponents import NUMBERING
+from theoryverify.papers.mamba.claims.icl_given import (
+    ERROR,
+    OPPOSITE,
+    PLACE,
+    positive,
+    require_learned,
+    scope,
+    trained_models,
+)
 from theoryverify.simulate.icl_curves import CLIP
-from theoryverify.stats import Interval
-
-if TYPE_CHECKING:
-    from theoryverify.papers.mamba.experiments.icl_stored import Stored
 
 Floats = NDArray[np.float64]
 
-PLACE = "experiments"
-_NOTE = (
-    f"{NUMBERING} The experiments were read second-hand; sizes here are those of our preset `laptop`, "
-    "not the paper's. Needs stored results: `theoryverify figure mamba.icl_curves --preset laptop`."
-)
-_ERROR = (
-    f"{_NOTE} R is the mean of squared errors clipped at {CLIP:g} over tasks, over the context sizes "
-    "(where none are given: from 3/4 of N_pt to below N_pt) and over the seeds of the training. The "
-    "trained models are fixed, only the tasks are random."
-)
-_OPPOSITE = "At this size the trained models say the opposite; nothing is said of the paper's size."
 _LARGEST_CHANGE = 0.05
 """Of the clipped error, when d changes; predicting 0 has 0.44."""
 _VALIDATION = 2000
 """Tasks on which kernel ridge is chosen."""
-
-
-def _trained(changes: Sequence[tuple[str, str]], context: Context) -> list[Stored]:
-    """Runs by change and model.
-
-    Raises
-    ------
-    UndecidedError
-        If there are none.
-    """
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise UndecidedError('Torch is not there: pip install "theoryverify[simulate]"') from error
-    from theoryverify.papers.mamba.experiments import icl_stored as runs
-
-    return [
-        runs.stored(change, kind, seed=context.seed, device=context.device)
-        for change, kind in changes
-    ]
-
-
-def _require_learned(trained: Sequence[Stored], examination: Examination) -> None:
-    """Notes that they have learned.
-
-    Raises
-    ------
-    HypothesisError
-        If one has not.
-    """
-    from theoryverify.papers.mamba.experiments.icl_stored import trivial_level
-
-    for run in trained:
-        learned, half = run.learned, trivial_level(run.settings) / 2
-        shown = f"error in {run.level(SHARE / 2)}, half of that of predicting 0 is {half:.3f}"
-        if learned is False:
-            raise HypothesisError("has learned", f"{run.budget}: {shown}")
-        examination.lemma(f"has learned: {run.budget}", learned, shown)
-
-
-def _scope(trained: Sequence[Stored], sizes: Sequence[int] | None = None) -> str:
-    parts = [run.budget for run in trained]
-    if sizes is not None:
-        parts.append(f"{sizes[0]} to {sizes[-1]} examples")
-    return "; ".join(
-        [*parts, f"errors clipped at {CLIP:g}, mean over sizes and seeds, trained models fixed"]
-    )
-
-
-def _positive(found: Interval) -> bool | None:
-    """Of a number that the interval covers."""
-    return True if found.lower > 0 else False if found.upper < 0 else None
 
 
 # -- the ambient dimension --------------------------------------------------------------------------
@@ -109,7 +45,7 @@ DIMENSION = Claim(
     PLACE,
     r"|\mathcal R(d')-\mathcal R(d)|\le 0.05\ \text{for a pretrained Mamba}",
     title="after pretraining another ambient dimension changes the error by at most 0.05",
-    note=f"{_ERROR} The margin is absolute; predicting 0 has an error of 0.44.",
+    note=f"{ERROR} The margin is absolute; predicting 0 has an error of 0.44.",
 )
 
 
@@ -130,10 +66,10 @@ class Shifted:
     preset="full",
 )
 def dimension(stated: Shifted, examination: Examination, context: Context) -> Evidence:
-    trained = _trained([("base", "mamba"), ("d", "mamba")], context)
+    trained = trained_models([("base", "mamba"), ("d", "mamba")], context)
     from theoryverify.papers.mamba.experiments import icl_stored as runs
 
-    _require_learned(trained, examination)
+    require_learned(trained, examination)
     base, other = (run.errors(runs.late(run.settings.context)) for run in trained)
     if stated.by is not None:
         base, other = base + max(0.0, -stated.by), base + max(0.0, stated.by)
@@ -146,7 +82,7 @@ def dimension(stated: Shifted, examination: Examination, context: Context) -> Ev
         True if inside else False if apart else None,
         f"R(d) in {levels[0]}, R(d') in {levels[1]}: difference in {gap}, margin {_LARGEST_CHANGE:g}",
     )
-    return examination.evidence(_scope(trained))
+    return examination.evidence(scope(trained))
 
 
 # -- what is worse than what ------------------------------------------------------------------------
@@ -156,7 +92,7 @@ SUPPORT = Claim(
     PLACE,
     r"\mathcal R(r')>\mathcal R(r)\ \text{for}\ r'>r",
     title="the error grows with the dimension of the support",
-    note=_ERROR,
+    note=ERROR,
 )
 KERNEL = Claim(
     "mamba.exp.kernel",
@@ -164,7 +100,7 @@ KERNEL = Claim(
     r"\mathcal R_{\mathrm{Mamba}}<\mathcal R_{\mathrm{kernel}}\ \text{over}\ "
     r"\tfrac12\tbinom{r+3}{3}\le N<\tbinom{r+3}{3}",
     title="Mamba beats kernel ridge on the support's coordinates, at fewer examples than cubics",
-    note=f"{_ERROR} Sizes from half of the dimension C(r+3,3) of the cubics to just below it. The "
+    note=f"{ERROR} Sizes from half of the dimension C(r+3,3) of the cubics to just below it. The "
     "kernel's width and ridge are chosen for each size on tasks of their own.",
 )
 LATE = Claim(
@@ -173,7 +109,7 @@ LATE = Claim(
     r"\mathcal R_{\mathrm{Mamba}}(N)<\mathcal R_{\mathrm{kernel}}(N)\ \text{for every }N",
     title="Mamba beats kernel ridge at every N: false, from C(r+3,3) examples the kernel interpolates",
     expected=REFUTED,
-    note=f"{_ERROR} Asked over the last quarter of the contexts, beyond the dimension of the cubics: "
+    note=f"{ERROR} Asked over the last quarter of the contexts, beyond the dimension of the cubics: "
     "this can refute it, and cannot show it. Width and ridge are chosen on tasks of their own.",
 )
 BEYOND = Claim(
@@ -183,7 +119,7 @@ BEYOND = Claim(
     r"\tfrac32N_{\mathrm{pt}}\le N<2N_{\mathrm{pt}}",
     title="pretrained on short prompts, Mamba is better than GPT-2 on longer ones",
     expected=REFUTED,
-    note=f"{_ERROR} {_OPPOSITE} "
+    note=f"{ERROR} {OPPOSITE} "
     "GPT-2 has a learned row for each position and has never trained those it needs "
     "here, so this says nothing of sample complexity; `mamba.exp.context.within` asks where both are "
     "trained. GPT-2 has a rate of its own; the scope says how large both are.",
@@ -195,7 +131,7 @@ WITHIN = Claim(
     r"\tfrac34N_{\mathrm{pt}}\le N<N_{\mathrm{pt}}",
     title="pretrained on short prompts, Mamba is better than GPT-2 on prompts as short",
     expected=REFUTED,
-    note=f"{_ERROR} {_OPPOSITE} GPT-2 has a rate of its own; the scope says how large both are.",
+    note=f"{ERROR} {OPPOSITE} GPT-2 has a rate of its own; the scope says how large both are.",
 )
 LOSS = Claim(
     "mamba.exp.context.loss",
@@ -205,7 +141,7 @@ LOSS = Claim(
     r"N'_{\mathrm{pt}}<N_{\mathrm{pt}},\ \text{over}\ \tfrac34N_{\mathrm{pt}}\le N<N_{\mathrm{pt}}",
     title="to pretrain on shorter prompts costs GPT-2 more than Mamba, at long contexts",
     expected=REFUTED,
-    note=f"{_ERROR} {_OPPOSITE} "
+    note=f"{ERROR} {OPPOSITE} "
     "All four on the same tasks. These contexts are longer than N'_pt: GPT-2 has not "
     "trained its rows for their positions, which alone may be the cause.",
 )
@@ -237,17 +173,15 @@ _CONTROLS = {
     preset="full",
 )
 def support(stated: Better, examination: Examination, context: Context) -> Evidence:
-    trained = _trained([("base", "mamba"), ("r", "mamba")], context)
+    trained = trained_models([("base", "mamba"), ("r", "mamba")], context)
     from theoryverify.papers.mamba.experiments import icl_stored as runs
 
-    _require_learned(trained, examination)
+    require_learned(trained, examination)
     base, larger = (run.errors(runs.late(run.settings.context)) for run in trained)
     levels = [runs.level(errors, error=SHARE / 2) for errors in (stated.side(base, larger), larger)]
     gap = runs.difference(levels[1], levels[0])
-    examination.decide(
-        "R(r') - R(r) > 0", _positive(gap), f"{levels[1]} less {levels[0]}: in {gap}"
-    )
-    return examination.evidence(_scope(trained))
+    examination.decide("R(r') - R(r) > 0", positive(gap), f"{levels[1]} less {levels[0]}: in {gap}")
+    return examination.evidence(scope(trained))
 
 
 @KERNEL.check(
@@ -279,7 +213,7 @@ def kernel_late(stated: Better, examination: Examination, context: Context) -> E
 def _against_kernel(
     stated: Better, examination: Examination, context: Context, *, every: bool
 ) -> Evidence:
-    (mamba,) = trained = _trained([("base", "mamba")], context)
+    (mamba,) = trained = trained_models([("base", "mamba")], context)
     from theoryverify.papers.mamba.experiments import icl_stored as runs
     from theoryverify.simulate import icl_baselines as baselines
     from theoryverify.simulate.icl_curves import clipped
@@ -291,7 +225,7 @@ def _against_kernel(
         return Evidence(OUTSIDE, mamba.budget, f"{sizes[0]} examples are fewer than {cubics}")
     if sizes[-1] >= of.context:
         return Evidence(OUTSIDE, mamba.budget, f"{sizes[-1]} examples were not trained for")
-    _require_learned(trained, examination)
+    require_learned(trained, examination)
     support = range(of.task.r)
     test, held = (
         query_at(shared_test(of.task, of.test_context, tasks, split=split), of.context)
@@ -301,12 +235,12 @@ def _against_kernel(
     errors = baselines.chosen_kernel_errors(test, support, choices, sizes)
     ridge = np.minimum(errors, CLIP).mean(axis=1)
     gap = runs.mean_interval(ridge - stated.side(mamba.errors(sizes), ridge), -CLIP, CLIP)
-    positive = _positive(gap)
-    if every and positive:
-        positive = None  # shorter contexts were not looked at
-    examination.decide("kernel ridge less Mamba > 0", positive, f"in {gap}")
+    sign = positive(gap)
+    if every and sign:
+        sign = None  # shorter contexts were not looked at
+    examination.decide("kernel ridge less Mamba > 0", sign, f"in {gap}")
     return examination.evidence(
-        f"{_scope(trained, sizes)}; kernel ridge with the width and ridge that are best on "
+        f"{scope(trained, sizes)}; kernel ridge with the width and ridge that are best on "
         f"{_VALIDATION} other tasks"
     )
 
@@ -314,16 +248,16 @@ def _against_kernel(
 def _against_gpt2(
     stated: Better, examination: Examination, context: Context, *, beyond: bool
 ) -> Evidence:
-    trained = _trained([("N_pt", "gpt2"), ("N_pt", "mamba")], context)
+    trained = trained_models([("N_pt", "gpt2"), ("N_pt", "mamba")], context)
     from theoryverify.papers.mamba.experiments import icl_stored as runs
 
-    _require_learned(trained, examination)
+    require_learned(trained, examination)
     of = trained[0].settings
     sizes = runs.late(2 * of.context if beyond else of.context)
     gpt2, mamba = (run.errors(sizes) for run in trained)
     gap = runs.mean_interval(gpt2 - stated.side(mamba, gpt2), -CLIP, CLIP)
-    examination.decide("GPT-2 less Mamba > 0", _positive(gap), f"in {gap}")
-    return examination.evidence(_scope(trained, sizes))
+    examination.decide("GPT-2 less Mamba > 0", positive(gap), f"in {gap}")
+    return examination.evidence(scope(trained, sizes))
 
 
 @BEYOND.check(
@@ -362,122 +296,20 @@ def within(stated: Better, examination: Examination, context: Context) -> Eviden
     preset="full",
 )
 def loss(stated: Better, examination: Examination, context: Context) -> Evidence:
-    trained = _trained(
+    trained = trained_models(
         [(change, kind) for kind in ("gpt2", "mamba") for change in ("N_pt", "base")], context
     )
     from theoryverify.papers.mamba.experiments import icl_stored as runs
 
-    _require_learned(trained, examination)
+    require_learned(trained, examination)
     sizes = runs.late(trained[1].settings.context)
     short, long, mamba_short, mamba_long = (run.errors(sizes) for run in trained)
     gpt2 = short - long
     gap = runs.mean_interval(
         gpt2 - stated.side(mamba_short - mamba_long, gpt2), -2 * CLIP, 2 * CLIP
     )
-    examination.decide("loss of GPT-2 less loss of Mamba > 0", _positive(gap), f"in {gap}")
-    return examination.evidence(_scope(trained, sizes))
+    examination.decide("loss of GPT-2 less loss of Mamba > 0", positive(gap), f"in {gap}")
+    return examination.evidence(scope(trained, sizes))
 
 
-# -- what is done to labels -------------------------------------------------------------------------
-
-_RESPONSE = (
-    f"{_NOTE} T̂ is measured from outside: what the change of one label does to later predictions. "
-    "c_k is the mean over prompts of their contributions, those beyond six standard deviations of a "
-    "pilot cut there; the evidence says how many."
-)
-TRANSFORMATION = Claim(
-    "mamba.exp.transformation",
-    PLACE,
-    r"c_1=\mathbb E[\hat T(g(z))z]>0\ \text{although}\ \mathbb E[g(z)z]=0",
-    title="a trained Mamba transforms labels so that degree 1 shows",
-    note=_RESPONSE,
-)
-GATE = Claim(
-    "mamba.exp.gate",
-    PLACE,
-    r"c_0,c_1,c_2,c_3>0,\quad c_k=\mathbb E[\hat T(g(z))\,\mathrm{he}_k(z)]",
-    title="its transformation has the signs of the theory's gated label in degrees 0 to 3",
-    expected=REFUTED,
-    note=f"{_RESPONSE} {_OPPOSITE} (It has c_3 < 0; of E[z|y] it is 0.) "
-    "For He₃ the gated label yσ(y/ρ+b), ρ > 0 > b, has these signs. The even "
-    "degrees tell it from an odd map. That T̂ is of this form is not said.",
-)
-
-
-@dataclass(frozen=True)
-class Signs:
-    """That these coefficients of the measured T̂ are positive, or of a map in its place.
-
-    Attributes
-    ----------
-    degrees : tuple of int
-    instead : str
-        A name in :data:`MAPS`.
-    """
-
-    degrees: tuple[int, ...]
-    instead: str = ""
-
-
-def _opening(y: Floats) -> Floats:
-    """The theory's gate at ρ = 1, b = -2."""
-    return np.asarray(1 / (1 + np.exp(2 - y)))
-
-
-MAPS: dict[str, Callable[[Floats], Floats]] = {
-    "bent": lambda y: y / (1 + np.abs(y) / 20),
-    "bounded": np.tanh,
-    "odd": lambda y: y - 0.5 * np.tanh(2 * y) - 0.01 * np.abs(y),
-    "turned": lambda y: y * _opening(-y),
-}
-"""Two maps with ``c_1 < 0``; and two with ``c_1, c_3 > 0`` and ``c_0, c_2 < 0``: one that is odd but for
-a hundredth, and the gated label whose gate opens to negative labels."""
-
-
-@TRANSFORMATION.check(
-    "degree one",
-    SIMULATED,
-    formula=Signs((1,)),
-    controls={
-        "y/(1+|y|/20), nearly labels as they are": Signs((1,), "bent"),
-        "labels bounded by tanh": Signs((1,), "bounded"),
-    },
-    mutate=False,
-    timeout=600,
-    preset="full",
-)
-def degree_one(stated: Signs, examination: Examination, context: Context) -> Evidence:
-    return _coefficients(stated, examination, context)
-
-
-@GATE.check(
-    "signs",
-    SIMULATED,
-    formula=Signs((0, 1, 2, 3)),
-    controls={
-        "y/(1+|y|/20), nearly labels as they are": Signs((0, 1, 2, 3), "bent"),
-        "y - tanh(2y)/2 - |y|/100, odd but for a hundredth": Signs((0, 1, 2, 3), "odd"),
-        "a gate that opens to negative labels": Signs((0, 1, 2, 3), "turned"),
-    },
-    mutate=False,
-    timeout=600,
-    preset="full",
-)
-def gate_signs(stated: Signs, examination: Examination, context: Context) -> Evidence:
-    return _coefficients(stated, examination, context)
-
-
-def _coefficients(stated: Signs, examination: Examination, context: Context) -> Evidence:
-    (mamba,) = _trained([("base", "mamba")], context)
-    from theoryverify.papers.mamba.icl_response import WIDEST, coefficient
-
-    instead = MAPS[stated.instead] if stated.instead else None
-    for k in stated.degrees:
-        found = coefficient(mamba, k, instead=instead, error=SHARE / len(stated.degrees))
-        examination.decide(f"c_{k} > 0", found.positive, f"c_{k}/|c| in {found}")
-    return examination.evidence(
-        f"{mamba.budget}; means of contributions cut at {WIDEST:g} standard deviations of a pilot"
-    )
-
-
-claims = (DIMENSION, SUPPORT, KERNEL, LATE, BEYOND, WITHIN, LOSS, TRANSFORMATION, GATE)
+claims = (DIMENSION, SUPPORT, KERNEL, LATE, BEYOND, WITHIN, LOSS)

@@ -37,7 +37,9 @@ def trained(
     dict of ndarray
         ``errors`` (n, N_test), squared; ``observed_at`` (k,) and ``observed`` (k, 256, N_pt/4), on
         validation tasks; ``values`` (V,), ``opening`` (probes, layers, V), ``change`` (probes, V),
-        ``weight`` (probes,); ``alignment`` (layers + 1, sizes) at ``alignment_sizes``.
+        ``weight`` (probes,); ``alignment`` (layers + 1, sizes), R² at ``alignment_sizes``; ``read``
+        (2, sizes, tasks), the read-outs before the first and after the last layer, of ``to_read``
+        (sizes, tasks).
     """
     from theoryverify.simulate import icl_probe as probe
     from theoryverify.simulate.icl_training import train_in_context
@@ -59,16 +61,19 @@ def trained(
     seen, unseen = (
         settings.task.sample(n, settings.context, rng=rng) for n in alignment_tasks(probes)
     )
+    reading = probe.alignment(found.model, seen, unseen, sizes)
     return results | {
         "values": values,
         "opening": response.opening.astype(np.float32),
         "change": response.change.astype(np.float32),
         "weight": response.weight.astype(np.float32),
-        "alignment": probe.alignment(found.model, seen, unseen, sizes),
+        "alignment": reading.explained,
         "alignment_sizes": np.array(sizes),
+        "read": reading.guess[[0, -1]].astype(np.float32),
+        "to_read": reading.target.astype(np.float32),
     }
 
 
 def alignment_tasks(probes: int) -> tuple[int, int]:
     """Tasks on which a read-out is fitted, and judged."""
-    return min(4 * probes, 2000), min(2 * probes, 1000)
+    return min(4 * probes, 2000), min(2 * probes, 4000)

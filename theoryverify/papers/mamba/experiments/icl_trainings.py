@@ -84,8 +84,9 @@ def announce(plan: Plan, missing: Sequence[Configuration]) -> None:
         done = 0 if folder is None else steps_done(checkpoints(folder, settings))
         seconds += known[key] * (settings.steps - done)
     at_a_time = min(plan.jobs, len(missing))
+    what = "training" if len(missing) == 1 else "trainings"
     print(
-        f"{RUNS}: {len(missing)} trainings to do, about {span(seconds / at_a_time)} here, {at_a_time} "
+        f"{RUNS}: {len(missing)} {what} to do, about {span(seconds / at_a_time)} here, {at_a_time} "
         f"at a time (a few steps timed on {plan.device}); testing and probing come on top",
         file=sys.stderr,
     )
