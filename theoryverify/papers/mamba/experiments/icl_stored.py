@@ -93,7 +93,7 @@ def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "lap
             return Stored(settings[0], runs, place)
     raise UndecidedError(
         f"no stored result of {kind} ({change}) for each of {sizes.seeds} seeds: run `theoryverify "
-        f"figure mamba.icl_curves --preset {preset}` first (about an hour on two cores)"
+        f"figure mamba.icl_curves --preset {preset}` first (an hour and a half on two cores)"
     )
 
 
