@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.balls import Enclosure, accuracy, ball, precision
-from theoryverify.exact.densities import Ball, Density, Piece, ScaledBeta, Shell, Uniform
+from theoryverify.exact.densities import Ball, Density, ScaledBeta, Shell, Uniform
+from theoryverify.exact.density_piece import Piece
 from theoryverify.exact.integrands import LinearPower, Z
 from theoryverify.exact.laws import Discrete, Empirical, Law, Mixture, TwoPoint
 

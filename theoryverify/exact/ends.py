@@ -31,7 +31,8 @@ from flint import arb
 
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import ball
-from theoryverify.exact.densities import Density, Piece
+from theoryverify.exact.densities import Density
+from theoryverify.exact.density_piece import Piece
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law, Mixture

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from theoryverify.errors import HypothesisError, InputError
 from theoryverify.exact.balls import Enclosure
-from theoryverify.exact.densities import Ball, Density, Piece, ScaledBeta, Shell, Uniform
+from theoryverify.exact.densities import Ball, Density, ScaledBeta, Shell, Uniform
+from theoryverify.exact.density_piece import Piece
 from theoryverify.exact.laws import Discrete, Law, Mixture, TwoPoint
 from theoryverify.papers.lca.alpha_star import algebraic_alpha_star, alpha_star
 from theoryverify.testing import assert_converges, assert_enclosed

@@ -12,7 +12,8 @@ from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Ex
 from theoryverify.claims.statements import Evaluated, differs, equals, less, roots, same, within
 from theoryverify.claims.statements import mean as mean_of
 from theoryverify.exact.balls import Enclosure, ball, precision
-from theoryverify.exact.densities import Ball, Density, Piece, ScaledBeta, Shell, Uniform
+from theoryverify.exact.densities import Ball, Density, ScaledBeta, Shell, Uniform
+from theoryverify.exact.density_piece import Piece
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.facts import Argument, Theorem, nonnegative, positive
 from theoryverify.exact.identities import decide_identity
