@@ -28,6 +28,10 @@ V = Symbol("V_ij", real=True)
 delta = Symbol("delta", real=True)
 """1 on the diagonal (then ``λ_j = λ_i``), 0 off it."""
 
+ON_DIAGONAL = {delta: 1, lam_j: lam}
+OFF_DIAGONAL = {delta: 0}
+"""What makes of a formula for entry (i, j) the one for ``i = j``, or for ``i ≠ j``."""
+
 
 def gamma(eigenvalue: sympy.Expr = lam) -> sympy.Expr:
     """``Γ = (1+1/N)Λ + (1/N) tr(Λ) I`` on an eigenvector of Λ (Theorem 4.1)."""

@@ -1,5 +1,5 @@
 """Every claim of the paper, in the order of its sections."""
 
-from theoryverify.papers.zfb.claims import risk, training
+from theoryverify.papers.zfb.claims import flow, loss, risk, training
 
-claims = (*training.claims, *risk.claims)
+claims = (*loss.claims, *flow.claims, *training.claims, *risk.claims)

@@ -13,7 +13,7 @@ from theoryverify.budget import SHARE, draws_for
 from theoryverify.claims import PROVED, SIMULATED, Claim, Context, Evidence, Examination, Hypothesis
 from theoryverify.claims.statements import nonnegative, same
 from theoryverify.papers.zfb import theory
-from theoryverify.papers.zfb.claims.training import GAUSSIAN, POSITIVE
+from theoryverify.papers.zfb.claims.hypotheses import GAUSSIAN, POSITIVE
 from theoryverify.papers.zfb.risk import literal_errors, trained_risk, variance_bound
 from theoryverify.papers.zfb.theory import M, N, delta, lam, lam_j, tau
 

@@ -1,314 +1,27 @@
-"""Section 5 and Theorem 4.1: the loss, its flow, and where that ends."""
+"""Theorem 4.1: where the flow ends, and from which starts."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import sympy
 from sympy import Integer, Matrix, Rational, Symbol
 
-from theoryverify.claims import COMPUTED, PROVED, Claim, Evidence, Examination, Hypothesis
+from theoryverify.claims import COMPUTED, PROVED, Claim, Evidence, Examination
 from theoryverify.claims.statements import at_most, equals
 from theoryverify.exact.identities import decide_identity, decide_nonnegative
-from theoryverify.papers.zfb import literal, theory
+from theoryverify.papers.zfb import theory
+from theoryverify.papers.zfb.claims.hypotheses import GAUSSIAN, POSITIVE, SMALL, START
 from theoryverify.papers.zfb.flow import CASES, Case, flow_end
-from theoryverify.papers.zfb.theory import N, V, delta, lam, lam_j, tau, u
-
-GAUSSIAN = Hypothesis("Gaussian data", r"x_i, x_q \sim N(0,\Lambda),\ w \sim N(0,I_d)")
-POSITIVE = Hypothesis("positive definite covariance", r"\Lambda \succ 0")
-START = Hypothesis(
-    "initialisation",
-    r"W^{PV}(0)=\sigma\,\mathrm{diag}(0,1),\ W^{KQ}(0)=\sigma\,\mathrm{diag}(\Theta\Theta^\top,0),"
-    r"\ \|\Theta\Theta^\top\|_F=1,\ \Lambda\Theta\neq 0",
+from theoryverify.papers.zfb.theory import (
+    OFF_DIAGONAL,
+    ON_DIAGONAL,
+    N,
+    V,
+    delta,
+    lam,
+    lam_j,
+    tau,
+    u,
 )
-SMALL = Hypothesis("small initialisation", r"\sigma^2\|\Gamma\|_{op}\sqrt d<2")
-
-_ON = {delta: 1, lam_j: lam}
-_OFF = {delta: 0}
-
-# -- the prediction and the loss ----------------------------------------------------------------
-
-LOSS = Claim(
-    "zfb.5.1",
-    "Lemma 5.1",
-    r"L(\theta)=\operatorname{tr}\left[\tfrac12u^2\Gamma\Lambda V\Lambda V^\top-u\Lambda^2V^\top"
-    r"\right]+\tfrac12\operatorname{tr}\Lambda",
-    title="the loss is tr[½u²ΓΛVΛVᵀ - uΛ²Vᵀ] + ½trΛ",
-    hypotheses=(GAUSSIAN,),
-    note="The statement as this project derives it; the lemma's place by the paper's contents.",
-)
-
-
-@LOSS.check(
-    "Isserlis' pairings",
-    PROVED,
-    formula=theory.gamma(),
-    controls={
-        "(1+2/N)Λ": theory.gamma() + lam / N,
-        "without the trace": (1 + 1 / N) * lam,
-        "(N+1) for N": theory.gamma().subs(N, N + 1),
-    },
-)
-def pairings(g: sympy.Expr, examination: Examination) -> Evidence:
-    """Expand ``½E(u wᵀΣ̂Vx_q - wᵀx_q)²`` over w and x_q: ``½Σ_ab λ_b E[(uΣ̂V - I)_ab²]``."""
-    # Entry V_cb meets Σ̂_ac for every a: λ_i stands for λ_c, λ_j for λ_b.
-    quadratic = Rational(1, 2) * u**2 * lam_j * theory.second_moment() * V**2
-    linear = -u * lam * lam * V  # -λ_b E[Σ̂_bb] V_bb
-    claimed = theory.loss_entry(g)
-    examination.identity("off the diagonal", quadratic, claimed.subs(_OFF))
-    on_diagonal = quadratic.subs(lam_j, lam) + linear
-    examination.identity("on the diagonal", on_diagonal, claimed.subs(_ON))
-    return examination.evidence("every d, N, Λ, u, V")
-
-
-_SMALL_CASES = (
-    ((Fraction(1), Fraction(3)), 1),
-    ((Fraction(2), Fraction(1, 2)), 2),
-    ((Fraction(5),), 3),
-)
-
-
-@LOSS.check(
-    "literal network",
-    PROVED,
-    formula=theory.gamma(),
-    controls={
-        "(1+2/N)Λ": theory.gamma() + lam / N,
-        "without the trace": (1 + 1 / N) * lam,
-    },
-    cases=_SMALL_CASES,
-)
-def literal_network(
-    g: sympy.Expr, case: tuple[tuple[Fraction, ...], int], examination: Examination
-) -> Evidence:
-    """Multiply out (3.3) as it is written and take exact moments."""
-    spectrum, length = case
-    d = len(spectrum)
-    W = Matrix(d, d, lambda i, j: Rational(2 * i - 3 * j + 1, 5))
-    scale = Rational(3, 7)
-    W_PV, W_KQ = _weights(scale, W)
-    claimed = sum(spectrum, Fraction(0)) / 2
-    total = Rational(claimed.numerator, claimed.denominator)
-    for i in range(d):
-        for j in range(d):
-            at = {
-                lam: sympy.Rational(spectrum[i]),
-                lam_j: sympy.Rational(spectrum[j]),
-                tau: sympy.Rational(sum(spectrum)),
-                N: length,
-                u: scale,
-                V: W[i, j],
-                delta: int(i == j),
-            }
-            total += theory.loss_entry(g).subs(at)
-    examination.identity("L(θ)", literal.loss(spectrum, length, W_PV, W_KQ), total)
-    return examination.evidence(f"d = {d}, N = {length}, one (u, V)")
-
-
-def _weights(
-    scale: sympy.Expr, W: Matrix, p: Matrix | None = None, q: Matrix | None = None
-) -> tuple[Matrix, Matrix]:
-    """``W^PV = [0 0; pᵀ u]``, ``W^KQ = [V 0; qᵀ 0]``; what else there is does not matter."""
-    d = W.shape[0]
-    p = sympy.zeros(d, 1) if p is None else p
-    q = sympy.zeros(d, 1) if q is None else q
-    top = sympy.zeros(d, d + 1)
-    value = top.col_join(p.T.row_join(Matrix([[scale]])))
-    key = W.row_join(sympy.zeros(d, 1)).col_join(q.T.row_join(Matrix([[0]])))
-    return value, key
-
-
-BLOCKS = Claim(
-    "zfb.5.2.blocks",
-    "Lemma 5.2, the blocks that vanish",
-    r"w^{PV}_{21}(0)=w^{KQ}_{21}(0)=0\ \Rightarrow\ w^{PV}_{21}(t)=w^{KQ}_{21}(t)=0",
-    title="the blocks w₂₁ stay zero along the flow",
-    hypotheses=(GAUSSIAN,),
-)
-
-
-@BLOCKS.check(
-    "odd in w",
-    PROVED,
-    formula=-1,
-    controls={"even in w": 1},
-    mutate=False,
-)
-def odd_in_w(parity: int, examination: Examination) -> Evidence:
-    """``ŷ(-w; p, q, u, V) = -ŷ(w; -p, -q, u, V)``, so the loss is even in (p, q): no gradient at 0.
-
-    ``w -> -w`` keeps the law of the prompt and turns the sign of the target.
-    """
-    # ŷ = (pᵀ, u) [S, c; cᵀ, s] (V; qᵀ) x_q with S = EEᵀ's block of x, c that of xy, s of y².
-    S, c, s, p, q = sympy.symbols("S c s p q")
-    v = Symbol("v")
-
-    def output(sign: int, p: sympy.Expr, q: sympy.Expr) -> sympy.Expr:
-        return p * S * v + sign * p * c * q + sign * u * c * v + u * s * q
-
-    turned = output(-1, p, q)
-    examination.identity("ŷ under w -> -w", turned, parity * output(1, -p, -q))
-    examination.assume("a gradient flow stays where the gradient is tangent (uniqueness of ODEs)")
-    return examination.evidence(
-        "every d, N: each of the four products of blocks is linear in its factors"
-    )
-
-
-@BLOCKS.check(
-    "literal network",
-    PROVED,
-    formula=1,
-    controls={"the gradient along u vanishes": 0},
-    mutate=False,
-)
-def no_gradient(which: int, examination: Examination) -> Evidence:
-    """The exact loss at ``(εp, εq)`` has no term linear in ε, while moving u does have one."""
-    epsilon = Symbol("epsilon")
-    W = Matrix([[1, Rational(1, 2)], [Rational(-1, 3), 2]])
-    p, q = (Matrix(entries) * epsilon * which for entries in ([1, -2], [Rational(1, 2), 3]))
-    scale = Rational(3, 7) + epsilon * (1 - which)
-    value, key = _weights(scale, W, p, q)
-    spectrum = (Fraction(1), Fraction(3))
-    found = sympy.Poly(literal.loss(spectrum, 1, value, key), epsilon)
-    examination.identity("dL/dε at ε = 0", found.nth(1), sympy.Integer(0))
-    return examination.evidence("d = 2, N = 1, one direction (p, q)")
-
-
-# -- the flow -----------------------------------------------------------------------------------
-
-FLOW = Claim(
-    "zfb.5.2",
-    "Lemma 5.2",
-    r"\dot V=-u^2\Gamma\Lambda V\Lambda+u\Lambda^2,\quad "
-    r"\dot u=-\operatorname{tr}[u\Gamma\Lambda V\Lambda V^\top-\Lambda^2V^\top]",
-    title="the flow of (u, V)",
-    hypotheses=(GAUSSIAN,),
-    depends_on=("zfb.5.1", "zfb.5.2.blocks"),
-)
-
-_V_DOT = -(u**2) * theory.gamma() * lam * lam_j * V + delta * u * lam**2
-
-
-@FLOW.check(
-    "gradient",
-    PROVED,
-    formula=_V_DOT,
-    controls={
-        "u for u²": _V_DOT.subs(u**2, u),
-        "Λ for Λ²": _V_DOT.subs(delta, delta / lam),
-        "the other sign": -_V_DOT,
-    },
-)
-def gradient(v_dot: sympy.Expr, examination: Examination) -> Evidence:
-    entry = theory.loss_entry()
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
-        examination.identity(where, -sympy.diff(entry, V).subs(at), v_dot.subs(at))
-    return examination.evidence("every d, N, Λ; in the eigenbasis the entries of V are uncoupled")
-
-
-CONSERVED = Claim(
-    "zfb.5.conserved",
-    "proof of Theorem 4.1",
-    r"\frac{d}{dt}\left(u^2-\|V\|_F^2\right)=0",
-    title="u² - ‖V‖² is conserved",
-    depends_on=("zfb.5.2",),
-)
-
-_power = Symbol("k", positive=True, integer=True)
-
-
-@CONSERVED.check(
-    "Euler's relation",
-    PROVED,
-    formula=sympy.Integer(1),
-    controls={"u² - 2‖V‖²": sympy.Integer(2), "u² + ‖V‖²": sympy.Integer(-1)},
-)
-def conserved(weight: sympy.Expr, examination: Examination) -> Evidence:
-    """``u ∂_u ℓ = Σ V_ij ∂_ij ℓ`` entry by entry: ℓ depends on the products uV alone."""
-    entry = theory.loss_entry()
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
-        here = entry.subs(at)
-        examination.identity(where, u * sympy.diff(here, u), weight * V * sympy.diff(here, V))
-    return examination.evidence("every d, N, Λ, u, V")
-
-
-GAP = Claim(
-    "zfb.5.3",
-    "Lemma 5.3",
-    r"\ell-\min\ell=\tfrac12\left\|\Gamma^{1/2}\Lambda^{1/2}(uV-\Gamma^{-1})\Lambda^{1/2}\right\|_F^2",
-    title="the global minima are uV = Γ⁻¹",
-    hypotheses=(POSITIVE,),
-    depends_on=("zfb.5.1",),
-)
-
-
-@GAP.check(
-    "complete the square",
-    PROVED,
-    formula=theory.limit_product(),
-    controls={
-        "1/Λ": 1 / lam,
-        "1/Γ without the trace": 1 / ((1 + 1 / N) * lam),
-        "Γ at N+1": theory.limit_product().subs(N, N + 1),
-    },
-)
-def complete_the_square(best: sympy.Expr, examination: Examination) -> Evidence:
-    g = theory.gamma()
-    square = Rational(1, 2) * g * lam * lam_j * (u * V - delta * best) ** 2
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
-        floor = -delta * Rational(1, 2) * lam**2 / g
-        left = (theory.loss_entry() - floor).subs(at)
-        examination.identity(where, left, square.subs(at))
-    return examination.evidence("every d, N, Λ: a sum of squares with positive weights Γ_iλ_iλ_j")
-
-
-PL = Claim(
-    "zfb.5.4",
-    "Lemma 5.4",
-    r"\|\nabla\ell\|^2\ge 2u^2\min_{ij}\Gamma_i\lambda_i\lambda_j\,(\ell-\min\ell)",
-    title="a Polyak-Łojasiewicz inequality",
-    hypotheses=(POSITIVE,),
-    depends_on=("zfb.5.2", "zfb.5.3"),
-    note="The constant is ours: the best that the gradient in V alone gives.",
-)
-
-_D, _excess, _least = (
-    Symbol("D", real=True),
-    Symbol("s", nonnegative=True),
-    Symbol("m", positive=True),
-)
-
-
-@PL.check(
-    "entry by entry",
-    PROVED,
-    formula=sympy.Integer(2),
-    controls={"the constant 3": sympy.Integer(3), "close": Rational(11, 5)},
-    mutate=False,
-)
-def polyak_lojasiewicz(constant: sympy.Expr, examination: Examination) -> Evidence:
-    """With ``D = uV - δ/Γ``: ``∂_ij ℓ = u Γ_iλ_iλ_j D`` and ``ℓ - min ℓ = ½Σ Γ_iλ_iλ_j D²``."""
-    g = theory.gamma()
-    weight = g * lam * lam_j
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
-        slope = sympy.diff(theory.loss_entry(), V).subs(at)
-        examination.lemma(
-            f"the gradient {where}",
-            decide_identity(slope, (u * weight * (u * V - delta / g)).subs(at)),
-        )
-    # weight = m + s with m the least of all weights and s >= 0.
-    w, square = _least + _excess, Symbol("D2", positive=True) * Symbol("u2", positive=True)
-    difference = w**2 * square - constant * _least * w * square / 2
-    symbols = [_least, _excess, *square.free_symbols]
-    holds = examination.nonnegative("‖∇‖² - c u² m (ℓ - min ℓ), one entry", difference, symbols)
-    if holds is None:  # where s = 0 the terms are m²(1 - c/2) times a square
-        at_least = difference.subs(_excess, 0)
-        value = at_least.subs(dict.fromkeys(at_least.free_symbols, 1))
-        examination.decide("at the least weight", bool(value >= 0) or False, f"{value}")
-    return examination.evidence("every d, N, Λ, u, V")
-
-
-# -- Theorem 4.1 --------------------------------------------------------------------------------
 
 CONVERGES = "a flow with a Polyak-Łojasiewicz inequality and u bounded below converges to a minimum"
 
@@ -439,7 +152,7 @@ def away_from_zero(factor: sympy.Expr, examination: Examination) -> Evidence:
     """
     size, square, slack, up = sympy.symbols("Lambda2 Q slack u", positive=True)
     inner = size * up - slack
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
+    for where, at in (("on the diagonal", ON_DIAGONAL), ("off the diagonal", OFF_DIAGONAL)):
         entry = theory.loss_entry().subs(at)
         parts = sympy.Poly(entry, u)
         whole = u**2 * parts.nth(2) + u * parts.nth(1)
@@ -525,14 +238,14 @@ def barrier(thresholds: tuple[sympy.Expr, sympy.Expr], examination: Examination)
 def _entries(examination: Examination, weight: sympy.Expr) -> None:
     """``s'``, ``u'`` and ``s(0)``, from the loss."""
     g = theory.gamma()
-    for where, at in (("on the diagonal", _ON), ("off the diagonal", _OFF)):
+    for where, at in (("on the diagonal", ON_DIAGONAL), ("off the diagonal", OFF_DIAGONAL)):
         entry, share = theory.loss_entry().subs(at), delta.subs(at)
         examination.lemma(
             f"u', {where}",
             decide_identity(-sympy.diff(entry, u), share * lam**2 * V - u * weight.subs(at) * V**2),
         )
     stated = -(u**2) * g * lam**4 * V + u * lam**4
-    slope = -(lam**2) * sympy.diff(theory.loss_entry().subs(_ON), V)
+    slope = -(lam**2) * sympy.diff(theory.loss_entry().subs(ON_DIAGONAL), V)
     examination.lemma("s', one entry", decide_identity(slope, stated))
     theta = Matrix(2, 2, sympy.symbols("t1:5", real=True))
     Lam = sympy.diag(lam, lam_j)
@@ -587,4 +300,4 @@ def large_start(g: sympy.Expr, case: Case, examination: Examination) -> Evidence
     return examination.evidence(f"{case}, σ²‖Γ‖√d = {case.condition:.3g}")
 
 
-claims = (LOSS, BLOCKS, FLOW, CONSERVED, GAP, PL, LIMIT, START_BOUND, SCALE)
+claims = (LIMIT, START_BOUND, SCALE)
