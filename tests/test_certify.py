@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from theoryverify import certify
 from theoryverify.claims import statements as say
-from theoryverify.claims.certificate import statement_json, write
+from theoryverify.claims.certificate import Unwritable, statement_json, write
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import examine
@@ -35,6 +35,7 @@ from theoryverify.exact.laws import Discrete, Mixture
 
 x, y, a = sympy.symbols("x y a", real=True)
 T = sympy.Symbol("T", integer=True, positive=True)
+h, other = sympy.Function("h"), sympy.Function("log")
 
 
 def verify(statement: say.Statement | dict[str, Any]) -> None:
@@ -81,6 +82,8 @@ TRUE = {
     "exponential": say.same(sympy.exp(x + y), sympy.exp(x) * sympy.exp(y)),
     "nonnegative": say.nonnegative(x**2 + 3 * x * y, [x, y], strict=True),
     "degree": say.degree((x + y) ** 3 - x**3, x, 2),
+    "does not occur": say.degree(h(y, h(y + 1, a) + x - x) + y, x, 0),
+    "any function": say.same(h(x + x, y) ** 2 - h(2 * x, y) * h(2 * x, y), sympy.Integer(0)),
     "less": say.less(sympy.exp(1), "2.7182818285"),
     "pi": say.within(sympy.pi, (Fraction(314159265, 10**8), Fraction(314159266, 10**8))),
     "log": say.less(sympy.log(2), Fraction(6931472, 10**7)),
@@ -110,6 +113,8 @@ FALSE = {
     "nonnegative": say.nonnegative(x**2 - x * y, [x, y]),
     "strict zero": say.nonnegative(x - x, [x], strict=True),
     "degree": say.degree((x + y) ** 3, x, 2),
+    "occurs in a function": say.degree(h(y, h(y + 1, a) + x) + y, x, 0),
+    "two arguments": say.same(h(x, y), h(y, x)),
     "less": say.less("2.7182818285", sympy.exp(1)),
     "pi": say.within(sympy.pi, (Fraction(314159266, 10**8), 4)),
     "equals": say.equals(sympy.sqrt(2), Fraction(14142135623730951, 10**16)),
@@ -135,6 +140,11 @@ def test_a_true_statement_is_verified(name: str) -> None:
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_statement_is_never_verified(name: str) -> None:
     assert refused(FALSE[name])
+
+
+def test_a_function_of_any_kind_is_not_taken_for_the_one_of_its_name() -> None:
+    with pytest.raises(Unwritable, match="called log"):
+        statement_json(say.same(other(x * y), other(x) + other(y)))
 
 
 def test_matrices_of_any_size() -> None:
@@ -287,6 +297,21 @@ def test_every_chosen_check_is_re_verified_in_full(documents: dict[str, dict[str
     for name, document in documents.items():
         outcome = certify.verify(document)
         assert outcome.status == "re-verified", (name, outcome.open)
+
+
+def test_what_a_row_does_not_depend_on_is_re_verified(tmp_path: Path) -> None:
+    claim, check = _found("lca", "lca.J.injection", "rows")
+    context = Context(name="lca.J.injection/rows")
+    evidence = examine(claim, check, check.formula, context)
+    path = write(tmp_path, claim, check, evidence, context, {})
+    assert path is not None
+    document = certify.read(path)
+    assert certify.verify(document).status == "re-verified"
+    for statement in document["steps"][0]["statements"]:
+        text = json.dumps(statement)
+        wrong = text.replace('["s", "S0"]', f'["s", "{statement["symbol"]}"]', 1)
+        assert wrong != text
+        assert refused(json.loads(wrong)), "a row that does depend on it"
 
 
 def _places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -479,6 +504,30 @@ def test_write_and_re_verify_from_the_command_line(tmp_path: Path) -> None:
     broken = subprocess.run(checker, capture_output=True, text=True, check=False)
     assert broken.returncode == 1
     assert "rejected" in broken.stdout
+
+
+@pytest.mark.parametrize("option", ["--json", "--steps"])
+def test_a_reader_who_has_read_enough(tmp_path: Path, option: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text("{}")
+    run = subprocess.Popen(
+        [sys.executable, "-I", certify.__file__, str(tmp_path), option],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert run.stdout is not None
+    run.stdout.close()
+    assert run.stderr is not None
+    assert run.stderr.read() == b""
+    run.stderr.close()
+    assert run.wait() == 1  # both files are rejected, whoever reads that
+
+
+def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["out", "--colour"]):
+        with pytest.raises(SystemExit) as done:
+            certify.main(arguments)
+        assert done.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_folder_without_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 FORMAT = 1
 MAX_BYTES = 64 * 2**20
@@ -2465,8 +2466,15 @@ def lines(outcomes: Sequence[Outcome], every: bool) -> Iterator[str]:
     yield ", ".join(f"{value} {name}" for name, value in counts.items()) + f" of {total}{share}"
 
 
+class _Parser(argparse.ArgumentParser):
+    """One line on standard error instead of the usage and a line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see --help)\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="certify", description="re-verify certificates with the standard library alone"
     )
     parser.add_argument("path", metavar="DIR or FILE")
@@ -2481,9 +2489,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes = [check_file(path) for path in paths]
     if args.json:
         document = {"total": summary(outcomes), "checks": [vars(o) for o in outcomes]}
-        print(json.dumps(document, ensure_ascii=False))
+        shown = json.dumps(document, ensure_ascii=False)
     else:
-        print("\n".join(lines(outcomes, args.steps)))
+        shown = "\n".join(lines(outcomes, args.steps))
+    try:
+        print(shown, flush=True)
+    except BrokenPipeError:  # whoever read has read enough: `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if any(outcome.status == "rejected" for outcome in outcomes) else 0
 
 

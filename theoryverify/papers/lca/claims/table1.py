@@ -18,6 +18,7 @@ import sympy
 from theoryverify.claims import Claim
 from theoryverify.claims.examination import Examination
 from theoryverify.claims.ladder import PROVED, Evidence
+from theoryverify.claims.statements import degree
 
 _TOKENS = 3
 """CLS, one of the image and one of the sound stand for all: rows but CLS are treated alike."""
@@ -61,8 +62,8 @@ def rows(stated: Reading, examination: Examination) -> Evidence:
     state = [row + m(row) for row in middle]
     read = state[:1] if stated.readout == "CLS" else state
     logits = head(sum(read) / len(read))
-    strange = logits.free_symbols & {*F[1:], *S[1:]}
-    if strange:
+    elsewhere = (*F[1:], *S[1:])
+    if logits.free_symbols & {*elsewhere}:
         still, moved = _logits(stated, Fraction(0)), _logits(stated, Fraction(1))
         examination.decide(
             "logits with and without injection, uniform attention, two layers",
@@ -74,6 +75,7 @@ def rows(stated: Reading, examination: Examination) -> Evidence:
             "induction: a layer's row of CLS depends on that row, on X and on S[CLS] alone",
             True,
             f"{logits} has the symbols {sorted(map(str, logits.free_symbols))}",
+            by=[degree(row, other, 0) for row in (state[0], logits) for other in elsewhere],
         )
     return examination.evidence("every depth, width, attention and MLP")
 
