@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from theoryverify.claims import discovery
+from theoryverify.claims import discovery, paper_files
 from theoryverify.cli import main
 
 PAPER = """
@@ -33,13 +33,14 @@ paper = Paper("{name}", "My paper", "nowhere", claims=[SQUARE])
 
 @pytest.fixture(autouse=True)
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(discovery.VARIABLE, "")
+    monkeypatch.setenv(paper_files.VARIABLE, "")
+    monkeypatch.setattr(sys, "path", list(sys.path))
     modules = set(sys.modules)
     yield
     for name in set(sys.modules) - modules:
         if name.startswith("my_"):
             del sys.modules[name]
-    os.environ[discovery.VARIABLE] = ""
+    os.environ[paper_files.VARIABLE] = ""
     discovery.discover.cache_clear()
 
 
@@ -72,6 +73,72 @@ def test_two_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = capfd.readouterr().out
     assert "one.1" in out
     assert "two.1" in out
+
+
+BESIDE = "from my_formulas import STATED\n" + PAPER.replace(
+    "formula=x**2 + 2 * x + 1", "formula=STATED"
+)
+
+
+def test_a_paper_imports_what_lies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the worker processes too, wherever one stands and however the tool was started."""
+    monkeypatch.setenv(
+        "PYTHONSAFEPATH", "1"
+    )  # as the console script: the working folder is not there
+    file = write(tmp_path, BESIDE.format(name="mine"))
+    formulas = "import sympy\n\nx = sympy.Symbol('x')\nSTATED = x**2 + 2 * x + 1\n"
+    write(tmp_path, formulas, "my_formulas.py")
+    assert main(["check", "--papers", file]) == 0
+
+
+def test_what_lies_beside_a_paper_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    for name in ("wave.py", "sympy.py", "theoryverify.py"):  # none of them is a paper
+        write(tmp_path, "raise RuntimeError('the wrong one')\n", name)
+    file = write(tmp_path, "import wave\n" + PAPER.format(name="mine"))
+    assert main(["check", "--papers", file]) == 0
+
+
+def test_two_papers_that_would_share_a_module_by_mistake(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = []
+    for name in ("one", "two"):
+        files += ["--papers", write(tmp_path / name, BESIDE.format(name=name), f"my_{name}.py")]
+        write(tmp_path / name, "STATED = 1", "my_formulas.py")
+    assert main(["check", *files]) == 2
+    err = capfd.readouterr().err
+    assert "two papers have a module 'my_formulas' beside them" in err
+    assert err.count("\n") == 1
+
+
+def test_papers_import_each_other_in_any_order(tmp_path: Path) -> None:
+    first = write(tmp_path / "a", PAPER.format(name="one"), "my_first.py")
+    text = "from my_first import x as _\n" + PAPER.format(name="two")
+    second = write(tmp_path / "b", text, "my_second.py")
+    assert main(["list", "--papers", second, "--papers", first]) == 0
+
+
+def test_a_hint_names_the_file_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, PAPER.format(name="mine"))
+    assert main(["check", "my_paper.py"]) == 2
+    assert "known: lca, mamba, zfb (a file of your own: --papers FILE)" in capfd.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    for verb in ("check", "falsify"):
+        assert main([verb, "mine.9", "--papers", file]) == 2
+        err = capfd.readouterr().err
+        assert "`theoryverify list --papers my_paper.py --paper mine` shows them all" in err
+    assert main(["list", "--papers", "my_paper.py", "--paper", "mine"]) == 0  # as it says
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert main(["check", "mine.9", "--papers", file]) == 2
+    assert f"--papers {file} --paper mine" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

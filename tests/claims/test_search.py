@@ -1,7 +1,9 @@
 """Searching: the spaces, the walk, what only floats believe, shrinking, and the file it writes."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ import pytest
 
 from theoryverify.claims import CERTIFIED, Evidence, Examination, Hypothesis
 from theoryverify.claims.claim import Context
-from theoryverify.claims.counterexample import as_source, counterexample_source
+from theoryverify.claims.counterexample import as_source, command, counterexample_source
 from theoryverify.claims.law_spaces import DiscreteLaws, UniformLaws
 from theoryverify.claims.runner import run_here
 from theoryverify.claims.search import Search, falsify, search_named, searches_of
@@ -305,6 +307,41 @@ def test_a_paper_of_ones_own_is_searched_and_what_is_found_is_checked_again(tmp_
     assert code == 0
 
 
+def test_the_printed_commands_work_as_they_stand(tmp_path: Path) -> None:
+    """Without the working folder on the path, as the console script runs."""
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "mine_euler.py").write_text(example(), "utf-8")
+
+    def call(command: str) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(command)
+        assert program == "theoryverify"
+        return subprocess.run(
+            [sys.executable, "-m", "theoryverify", *arguments], capture_output=True, text=True,
+            cwd=tmp_path, env=os.environ | {"PYTHONSAFEPATH": "1"},
+        )  # fmt: skip
+
+    search = "theoryverify falsify mine.euler --without small --budget 900"
+    found = call(f"{search} --papers 'a folder/mine_euler.py'")
+    assert found.returncode == 1
+    (check,) = re.findall(r"written .* \((theoryverify check .*)\)", found.stdout)
+    assert check.endswith("--papers out/falsify/found_mine_euler.py found-mine-euler")
+    text = (tmp_path / "out" / "falsify" / "found_mine_euler.py").read_text("utf-8")
+    again, same_check = re.findall(r"^    (theoryverify .*)$", text, flags=re.MULTILINE)
+    assert same_check == check
+    assert call(again).stdout == found.stdout
+    done = call(check)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 claims as expected" in done.stdout
+
+
+def test_the_command_that_finds_it_again() -> None:
+    outcome = falsify(BELOW, without=["positivity"], seed=3)
+    assert command(outcome) == "theoryverify falsify toy.sum --without positivity --seed 3"
+    outcome = falsify(BELOW, without=["positivity"], budget=399)
+    assert "--without positivity --budget 399 --seed 0" in command(outcome)
+
+
 def test_a_search_without_a_name_of_its_own_cannot_be_written() -> None:
     outcome = falsify(_search(lambda case: float(case.x - Fraction(2, 3)) ** 2 - 1e-18))
     assert outcome.found is not None
@@ -351,3 +388,21 @@ def test_the_list_of_searches(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)["searches"]
     assert {"lca.4.1", "lca.F.3", "lca.6.3", "mamba.D", "mamba.even"} <= {r["claim"] for r in rows}
     assert all(row["domain"] and row["statement"] and row["budget"] > 0 for row in rows)
+
+
+def test_the_list_of_one_claims_searches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["falsify", "--list", "lca.6.3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["searches"]
+    assert [row["claim"] for row in rows] == ["lca.6.3"]
+    assert main(["falsify", "--list", "lca.nothing"]) == 2
+
+
+def test_the_help_names_the_file_that_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["falsify", "--help"])
+    assert "out/falsify/found_CLAIM.py" in "".join(capsys.readouterr().out.split())
+
+
+def test_one_case_is_one_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["falsify", "lca.F.3", "--budget", "1"]) == 0
+    assert "nothing found: 1 case looked at, seed 0" in capsys.readouterr().out

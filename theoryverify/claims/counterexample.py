@@ -8,6 +8,7 @@ where it holds: a judge that refuted whatever it saw would fail there.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+from theoryverify.claims.discovery import options_for
 from theoryverify.claims.search import Found, Outcome, Search
 from theoryverify.errors import InputError
 from theoryverify.exact.densities import Uniform
@@ -84,13 +86,31 @@ def paper_name(search: Search) -> str:
 
 
 def command(outcome: Outcome) -> str:
-    """The command that finds it again."""
-    dropped = "".join(f" --without '{name}'" for name in outcome.without)
-    return f"theoryverify falsify {outcome.search.claim}{dropped} --seed {outcome.seed}"
+    """The command that finds it again, from the same folder."""
+    search = outcome.search
+    dropped = "".join(f" --without {shlex.quote(name)}" for name in outcome.without)
+    budget = "" if outcome.budget == search.budget else f" --budget {outcome.budget}"
+    files = options_for(_paper(search))
+    return f"theoryverify falsify {search.claim}{dropped}{budget} --seed {outcome.seed}{files}"
 
 
-def counterexample_source(outcome: Outcome) -> str:
-    """The text of the paper file for what was found.
+def check_command(search: Search, file: str) -> str:
+    """The command that decides the found file again, from the same folder.
+
+    A file that was found in a paper of the user's own imports it, so that is named too; the name of
+    the found paper then keeps the other's claims out of the run.
+    """
+    files = options_for(_paper(search))
+    name = f" {paper_name(search)}" if files else ""
+    return f"theoryverify check{files} --papers {shlex.quote(file)}{name}"
+
+
+def _paper(search: Search) -> str:
+    return search.claim.partition(".")[0]
+
+
+def counterexample_source(outcome: Outcome, file: str = "THIS_FILE") -> str:
+    """The text of the paper file for what was found; it says how to check ``file``, itself.
 
     Raises
     ------
@@ -109,7 +129,7 @@ def counterexample_source(outcome: Outcome) -> str:
     case = as_source(found.case, imports)
     name = paper_name(search)
     lines = [
-        '"""' + _docstring(outcome, found) + '"""',
+        '"""' + _docstring(outcome, found, file) + '"""',
         "",
         "{imports}",
         "",
@@ -141,7 +161,7 @@ def counterexample_source(outcome: Outcome) -> str:
         "paper = Paper(",
         f'    name="{name}",',
         f"    title={f'A counterexample to {search.claim}'!r},",
-        f'    source="{command(outcome)}",',
+        f"    source={command(outcome)!r},",
         f"    claims=[{claims}],",
         ")",
     ]
@@ -152,7 +172,7 @@ def _title(search: Search, found: Found) -> str:
     return f"{search.claim} fails at {found.shown}"
 
 
-def _docstring(outcome: Outcome, found: Found) -> str:
+def _docstring(outcome: Outcome, found: Found, file: str) -> str:
     text = [
         f"A counterexample to a statement of {outcome.search.claim}, found by a search.",
         "",
@@ -165,8 +185,10 @@ def _docstring(outcome: Outcome, found: Found) -> str:
         text.append("It meets every hypothesis, also the one that was dropped.")
     text += [
         "",
-        f"    {command(outcome)}          (found it)",
-        "    theoryverify check --papers THIS_FILE          (decides it again)",
+        "Found by the first command, decided again by the second:",
+        "",
+        f"    {command(outcome)}",
+        f"    {check_command(outcome.search, file)}",
         "",
     ]
     wrapped = [part for line in text for part in (_wrapped(line) or [""])]
@@ -253,6 +275,7 @@ def _found_json(search: Search, found: Found) -> dict[str, Any]:
 
 __all__ = [
     "as_source",
+    "check_command",
     "command",
     "counterexample_source",
     "outcome_json",

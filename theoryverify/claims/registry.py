@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from theoryverify.claims.claim import Claim
-from theoryverify.claims.discovery import discover, leave_out, paper_named, papers
+from theoryverify.claims.discovery import (
+    discover,
+    leave_out,
+    paper_named,
+    papers,
+    unknown_claim,
+)
 from theoryverify.claims.paper import Paper
 from theoryverify.errors import InputError
 
@@ -116,7 +122,7 @@ def select(names: Sequence[str]) -> tuple[dict[str, Claim], set[str]]:
         elif name in everything:
             asked.add(name)
         else:
-            raise InputError(f"claim {name!r} is unknown; `theoryverify list` shows them all")
+            raise unknown_claim(name)
     wanted = set(asked)
     frontier = list(asked)
     while frontier:

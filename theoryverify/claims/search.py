@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from theoryverify.claims.claim import Claim, Context
-from theoryverify.claims.discovery import paper_named
+from theoryverify.claims.discovery import paper_named, unknown_claim
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import ERROR, HOLDS, REFUTED, Evidence, Hypothesis, Rung
 from theoryverify.claims.results import CheckResult
@@ -171,6 +171,8 @@ class Outcome:
 
     Attributes
     ----------
+    budget : int
+        Cases that it could look at.
     trials : int
         Cases whose margin was evaluated until something was found, or the budget spent.
     shrinking : int
@@ -188,6 +190,7 @@ class Outcome:
     search: Search
     without: tuple[str, ...]
     seed: int
+    budget: int
     trials: int
     shrinking: int
     rejected: int
@@ -351,6 +354,7 @@ def falsify(
         search,
         dropped,
         seed,
+        total,
         trials,
         walk.trials - trials,
         walk.rejected,
@@ -453,7 +457,7 @@ def searches_of(claim: str) -> list[Search]:
         from theoryverify.claims.registry import own_claims
 
         if claim != paper.name and claim not in own_claims(paper):
-            raise InputError(f"claim {claim!r} is unknown; `theoryverify list` shows them all")
+            raise unknown_claim(claim)
         known = ", ".join(dict.fromkeys(search.claim for search in declared)) or "none"
         raise InputError(f"no search is declared for {claim!r}; paper {paper.name!r} has: {known}")
     return found

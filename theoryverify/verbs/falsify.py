@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("claim", nargs="?", metavar="CLAIM")
     parser.add_argument(
-        "--list", action="store_true", dest="list_all", help="what can be searched, and how"
+        "--list",
+        action="store_true",
+        dest="only_list",
+        help="what can be searched of the claim, or of every claim, and how",
     )
     parser.add_argument(
         "--without",
@@ -30,7 +34,8 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="where to write a counterexample, as a paper file (out/falsify/CLAIM.py)",
+        help="where to write a counterexample, as a paper file "
+        "(out/falsify/found_CLAIM.py, with _ for each dot)",
     )
 
 
@@ -38,9 +43,11 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.claims.search import falsify, searches_of
     from theoryverify.exact.rationals import positive_integer
 
-    if args.list_all or args.claim is None:
-        return _listing()
+    if args.claim is None:
+        return _listing(_every_search())
     claim = args.claim.strip()
+    if args.only_list:
+        return _listing(searches_of(claim))
     dropped = [name.strip() for name in args.without]
     seed = positive_integer(args.seed, "seed", least=0, most=2**63)
     budget = None if args.budget is None else positive_integer(args.budget, "budget", most=10**8)
@@ -86,9 +93,9 @@ def _shown(outcomes: list[search.Outcome], target: Path) -> Outcome:
     file = None
     if last.found is not None:
         writable_folder(target.parent)
-        write_text(target, counterexample_source(last))
         file = str(target)
-    lines = [line for outcome in outcomes for line in _lines(outcome, file)]
+        write_text(target, counterexample_source(last, file))
+    lines = [line for outcome in outcomes for line in _lines(outcome, str(target))]
     document = {
         "claim": last.search.claim,
         "found": last.found is not None,
@@ -98,11 +105,14 @@ def _shown(outcomes: list[search.Outcome], target: Path) -> Outcome:
     return Outcome(document, "\n".join(lines), 1 if last.found is not None else 0)
 
 
-def _lines(outcome: search.Outcome, file: str | None) -> list[str]:
+def _lines(outcome: search.Outcome, file: str) -> list[str]:
+    from theoryverify.claims.counterexample import check_command
+
     one, found = outcome.search, outcome.found
     kept = ", ".join(h.name for h in one.kept(outcome.without)) or "none"
     dropped = ", ".join(outcome.without) or "none"
-    looked = f"{outcome.trials} cases looked at, seed {outcome.seed}"
+    cases = "case" if outcome.trials == 1 else "cases"
+    looked = f"{outcome.trials} {cases} looked at, seed {outcome.seed}"
     lines = [
         f"{one.claim} ({one.name})",
         f"  statement   {one.statement}",
@@ -133,28 +143,30 @@ def _lines(outcome: search.Outcome, file: str | None) -> list[str]:
         f"  first seen  {found.first}",
         f"  but holds   {found.holds_at or 'at no case that was seen'}",
         f"  looked      {looked}; {outcome.shrinking} more to make it smaller",
-        f"  written     {file}   (theoryverify check --papers {file})",
+        f"  written     {file}   ({check_command(one, file)})",
     ]
     return lines
 
 
-def _listing() -> Outcome:
+def _every_search() -> list[search.Search]:
     from theoryverify.claims.discovery import each
 
-    rows: list[dict[str, Any]] = []
-    for _, searches in each("searches"):
-        rows += [
-            {
-                "claim": one.claim,
-                "search": one.name,
-                "statement": one.statement,
-                "hypotheses": [hypothesis.name for hypothesis in one.hypotheses],
-                "domain": str(one.space),
-                "rung": str(one.rung),
-                "budget": one.budget,
-            }
-            for one in searches
-        ]
+    return [one for _, searches in each("searches") for one in searches]
+
+
+def _listing(searches: Sequence[search.Search]) -> Outcome:
+    rows: list[dict[str, Any]] = [
+        {
+            "claim": one.claim,
+            "search": one.name,
+            "statement": one.statement,
+            "hypotheses": [hypothesis.name for hypothesis in one.hypotheses],
+            "domain": str(one.space),
+            "rung": str(one.rung),
+            "budget": one.budget,
+        }
+        for one in searches
+    ]
     lines = []
     for row in rows:
         lines += [
