@@ -147,7 +147,7 @@ def test_the_response_is_the_transformation(gate: bool) -> None:
         return y * torch.sigmoid(y - 2) if gate else torch.tanh(y)
 
     beta = TASK.sample(400, 16, rng=3).beta
-    values = probe.label_values(9)
+    values = np.sinh(np.linspace(-1, 1, 9) * np.arcsinh(12)) / 2
     found = probe.label_response(
         Theory(beta, T),  # type: ignore[arg-type]
         TASK, 16, prompts=400, values=values, rng=3,

@@ -44,11 +44,6 @@ _PIECE = 500
 """Prompts in one pass."""
 
 
-def label_values(count: int, largest: float = 6.0) -> Floats:
-    """``count`` labels from ``-largest`` to ``largest``, dense around 0: equal steps of arcsinh(2v)."""
-    return np.asarray(np.sinh(np.linspace(-1, 1, count) * np.arcsinh(2 * largest)) / 2)
-
-
 @dataclass(frozen=True)
 class Response:
     """How a model treats one label.
@@ -79,9 +74,9 @@ def label_response(
 ) -> Response:
     """Put each value into the place of one example's label, and look.
 
-    It is the label of an early example, at a quarter of the context; all later tokens are queries but
-    the next three, to which a convolution over four tokens carries it unchanged. ``w`` is clipped at
-    ±4, so that no single query decides.
+    It is the label of an early example, at a quarter of the context; its x stays. All later tokens are
+    queries but the next three, to which a convolution over four tokens carries it unchanged. ``w`` is
+    clipped at ±4, so that no single query decides.
 
     Raises
     ------

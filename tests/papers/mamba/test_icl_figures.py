@@ -21,8 +21,8 @@ from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, SIZES, Size
 from theoryverify.papers.mamba.figures.icl_curves import ICL_CURVES, LOOKS
 from theoryverify.papers.mamba.figures.training import TRAINING
 from theoryverify.simulate import icl_estimate
-from theoryverify.simulate import icl_gates as gates_of
 from theoryverify.simulate.icl_config import Model
+from theoryverify.simulate.icl_labels import hermite_profile, label_masses, label_values
 
 _QUICK = SIZES["quick"]
 TINY = Sizes(
@@ -126,8 +126,9 @@ def test_tables_of_training(training: Mapping[str, Table]) -> None:
     assert steps == [0, 2, 4]
     opening = training["opening"]
     for name in ("Mamba", "GPT-2"):
-        rows = opening.where(model=name, layer=1)
-        assert rows.numbers("opening").mean() == pytest.approx(1)
+        rows = opening.where(model=name, seed=1, layer=1)
+        masses = label_masses(TINY.base.task, rows.numbers("y"))
+        assert masses @ rows.numbers("opening") == pytest.approx(1)
         assert (rows.numbers("lower") <= rows.numbers("upper")).all()
     profile = training["profile"]
     assert profile.where(transformation="y").numbers("coefficient") == pytest.approx(
@@ -136,7 +137,7 @@ def test_tables_of_training(training: Mapping[str, Table]) -> None:
     best = profile.where(transformation="E[z|y]", k=1).numbers("coefficient")[0]
     assert np.abs(profile.where(k=1).numbers("coefficient")).max() == pytest.approx(best)
     assert training["alignment"].where(model="Mamba").distinct("layer") == [0, 1]
-    fits = training["fits"].where(model="Mamba", layer=1)
+    fits = training["fits"].where(model="Mamba", seed=0, layer=1)
     assert fits.column("gate") == ["σ(y/ρ+b)", "σ(|y|/ρ+b)"]
     response = training["response"]
     assert response.where(transformation="y", y=3.0).numbers("T")[0] == pytest.approx(3)
@@ -145,34 +146,35 @@ def test_tables_of_training(training: Mapping[str, Table]) -> None:
 
 def test_fitted_gates_stand_beside_the_theorys(training: Mapping[str, Table]) -> None:
     gates = training["gates"]
-    assert set(gates.distinct("model")) == {"Mamba", "GPT-2", "theory"}
-    assert gates.where(model="theory", gate="y σ(y-2)").numbers("coefficient") == pytest.approx(
+    assert set(gates.distinct("transformation")) == {"Mamba", "GPT-2", *base_training.THEORY}
+    assert gates.where(transformation="y σ(y-2)").numbers("coefficient") == pytest.approx(
         training["profile"].where(transformation="y σ(y-2)").numbers("coefficient")
     )
-    own = gates.where(model="GPT-2", layer=1)
+    own = gates.where(transformation="GPT-2", seed=1, layer=1)
     assert own.column("k") == [0, 1, 2, 3, 4]
     assert (own.numbers("lower") <= own.numbers("upper")).all()
 
 
 def test_a_layer_with_the_theorys_gate_has_its_coefficients() -> None:
-    values = np.sinh(np.linspace(-1, 1, 25) * np.arcsinh(12)) / 2
+    values = label_values(TINY.base.task)
     run = {
         "values": values,
         "opening": np.tile(0.1 / (1 + np.exp(2 - values)), (6, 1, 1)),
         "change": np.tile(values, (6, 1)),
         "weight": np.ones(6),
     }
-    rows = list(base_training._gates("Mamba", [run], TINY.base.task))
-    exact = gates_of.hermite_profile(TINY.base.task, base_training.THEORY["y σ(y-2)"], 4)
-    assert [row[2] for row in rows] == ["y σ(y/ρ+b)"] * 5
-    assert [row[4] for row in rows] == pytest.approx(exact, abs=0.03)
-    assert all(row[5] == pytest.approx(row[6]) == pytest.approx(row[4]) for row in rows)
+    rows = list(base_training._gates(("Mamba", 1), run, TINY.base.task))
+    exact = hermite_profile(TINY.base.task, base_training.THEORY["y σ(y-2)"], 4)
+    assert [row[:3] for row in rows] == [("Mamba", 1, 1)] * 5
+    assert all(row[3] > 0.999 for row in rows)
+    assert [row[5] for row in rows] == pytest.approx(exact, abs=0.03)
+    assert all(row[6] == pytest.approx(row[7]) == pytest.approx(row[5]) for row in rows)
 
 
 def test_the_picture_of_training(training: Mapping[str, Table]) -> None:
     canvas = canvas_of(TRAINING, training)
     assert [axis.get_xlabel() for axis in canvas.axes] == [
-        "step", "examples in context", "label $y$ in a token", "degree $k$",
+        "step", "examples in context", *2 * ["label $y$ in a token"], *2 * ["degree $k$"],
         "label $y$ of an example", "degree $k$",
     ]  # fmt: skip
     assert_tidy(canvas, labels_beside=True)
@@ -219,9 +221,23 @@ def test_what_is_left_of_trainings_is_announced(
     icl_trainings.announce(plan, [run, replace(run, seed=1)])
     assert "2 trainings to do, about 6.7 minutes here, 2 at a time" in capsys.readouterr().err
     assert asked == [1]
-    (icl_trainings.checkpoints(tmp_path, run) / "step-000000003").mkdir(parents=True)
+    icl_trainings.announce(plan, [replace(run, seed=seed) for seed in range(3)])
+    assert "3 trainings to do, about 13.3 minutes here, 2 at a time" in capsys.readouterr().err
+    folder = icl_trainings.checkpoints(icl_trainings.runner(plan), run)
+    assert folder is not None
+    (folder / "step-000000003").mkdir(parents=True)
     icl_trainings.announce(plan, [run])
     assert "1 training to do, about 100 seconds here, 1 at a time" in capsys.readouterr().err
+    (folder / "step-000000004").mkdir()
+    icl_trainings.announce(plan, [run])
+    assert capsys.readouterr().err == ""
+    # on a GPU processes take turns; of a cluster nothing is known
+    icl_trainings.announce(
+        replace(plan, device="cuda"), [replace(run, seed=seed) for seed in (1, 2)]
+    )
+    assert "about 13.3 minutes here, 1 at a time" in capsys.readouterr().err
+    icl_trainings.announce(replace(plan, jobs=1, cluster="tcp://host:1"), [run])
+    assert capsys.readouterr().err == "mamba.icl: 1 training to do\n"
 
 
 def test_a_checkpoint_of_other_code_is_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.budget import SHARE
-from theoryverify.papers.mamba.experiments.icl_stored import Stored, mean_interval
-from theoryverify.simulate.icl_gates import hermite_raw
+from theoryverify.papers.mamba.experiments.icl_stored import mean_interval
+from theoryverify.simulate.icl_labels import Transformation, continued, hermite_raw
 from theoryverify.simulate.in_context import Task
+from theoryverify.simulate.store import Arrays
 from theoryverify.stats import Interval
 
 Floats = NDArray[np.float64]
-Transformation = Callable[[Floats], Floats]
-
 DEGREES = (0, 1, 2, 3)
 WIDEST = 6.0
 """Contributions beyond six standard deviations of the pilot are cut there."""
-
-
-def continued(values: Floats, transformation: Floats) -> Transformation:
-    """Linear between tabulated labels, and on from the last two: a T that is linear stays so.
-
-    Constant beyond, even y itself would have ``c_1 < 0``, and the gated label at large ρ with it.
-    """
-    steps = np.diff(transformation) / np.diff(values)
-    first, last = float(values[0]), float(values[-1])
-    return lambda y: np.asarray(
-        np.interp(y, values, transformation)
-        + steps[0] * np.minimum(y - first, 0)
-        + steps[-1] * np.maximum(y - last, 0)
-    )
 
 
 def projections(task: Task, values: Floats) -> Floats:
@@ -63,32 +47,28 @@ class Coefficient:
         return f"{self.interval}, {self.cut:.2%} of contributions cut"
 
 
-def responses(found: Stored, *, instead: Transformation | None = None) -> Floats:
-    """What each prompt contributes to the coefficients of ``T̂`` (prompts, degrees): means over seeds.
+def responses(run: Arrays, task: Task, *, instead: Transformation | None = None) -> Floats:
+    """What each prompt contributes to the coefficients of ``T̂`` (prompts, degrees): ``change @ P``.
 
-    A prompt contributes ``Σ_v change(v) P_{vk}``. With ``instead`` its response is replaced by this
-    transformation, times the prompt's own weight.
+    With ``instead`` its response is replaced by this transformation, times the prompt's own weight.
     """
-    values = found.runs[0]["values"]
-    change = np.asarray(np.mean([run["change"] for run in found.runs], axis=0, dtype=np.float64))
+    values, change = run["values"], run["change"].astype(np.float64)
     if instead is not None:
-        size = np.asarray(np.mean([run["weight"] for run in found.runs], axis=0))
-        change = size[:, None] * instead(values)
-    return change @ projections(found.settings.task, values)
+        change = run["weight"].astype(np.float64)[:, None] * instead(values)
+    return np.asarray(change @ projections(task, values))
 
 
 def gated_labels(
-    found: Stored, seed: int, layer: int, *, instead: Transformation | None = None
+    run: Arrays, task: Task, layer: int, *, instead: Transformation | None = None
 ) -> Floats:
-    """What each prompt contributes to the coefficients of ``y`` times a layer's opening.
+    """What each prompt contributes to the coefficients of y times a layer's opening (prompts, degrees).
 
-    With ``instead`` the opening is replaced by this function of y, times the prompt's own mean of it.
+    With ``instead`` the opening is replaced by this function of y, the same for all prompts.
     """
-    run = found.runs[seed]
     values, opening = run["values"], run["opening"][:, layer].astype(np.float64)
     if instead is not None:
-        opening = opening.mean(axis=1, keepdims=True) * instead(values)
-    return np.asarray((values * opening) @ projections(found.settings.task, values))
+        opening = np.broadcast_to(instead(values), opening.shape)
+    return np.asarray((values * opening) @ projections(task, values))
 
 
 def coefficient(parts: Floats, k: int, *, error: float = SHARE) -> Coefficient:

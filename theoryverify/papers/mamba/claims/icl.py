@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryverify.budget import SHARE
 from theoryverify.claims import Claim
 from theoryverify.claims.claim import Context
 from theoryverify.claims.examination import Examination
@@ -23,6 +22,7 @@ from theoryverify.papers.mamba.claims.icl_given import (
     ERROR,
     OPPOSITE,
     PLACE,
+    REST,
     positive,
     require_learned,
     scope,
@@ -73,7 +73,7 @@ def dimension(stated: Shifted, examination: Examination, context: Context) -> Ev
     base, other = (run.errors(runs.late(run.settings.context)) for run in trained)
     if stated.by is not None:
         base, other = base + max(0.0, -stated.by), base + max(0.0, stated.by)
-    levels = [runs.level(errors, error=SHARE / 2) for errors in (base, other)]
+    levels = [runs.level(errors, error=REST / 2) for errors in (base, other)]
     gap = runs.difference(levels[1], levels[0])
     inside = gap.lower >= -_LARGEST_CHANGE and gap.upper <= _LARGEST_CHANGE
     apart = gap.upper < -_LARGEST_CHANGE or gap.lower > _LARGEST_CHANGE
@@ -178,7 +178,7 @@ def support(stated: Better, examination: Examination, context: Context) -> Evide
 
     require_learned(trained, examination)
     base, larger = (run.errors(runs.late(run.settings.context)) for run in trained)
-    levels = [runs.level(errors, error=SHARE / 2) for errors in (stated.side(base, larger), larger)]
+    levels = [runs.level(errors, error=REST / 2) for errors in (stated.side(base, larger), larger)]
     gap = runs.difference(levels[1], levels[0])
     examination.decide("R(r') - R(r) > 0", positive(gap), f"{levels[1]} less {levels[0]}: in {gap}")
     return examination.evidence(scope(trained))
@@ -234,7 +234,9 @@ def _against_kernel(
     choices = baselines.best_kernel(held, support, sizes, measure=clipped)
     errors = baselines.chosen_kernel_errors(test, support, choices, sizes)
     ridge = np.minimum(errors, CLIP).mean(axis=1)
-    gap = runs.mean_interval(ridge - stated.side(mamba.errors(sizes), ridge), -CLIP, CLIP)
+    gap = runs.mean_interval(
+        ridge - stated.side(mamba.errors(sizes), ridge), -CLIP, CLIP, error=REST
+    )
     sign = positive(gap)
     if every and sign:
         sign = None  # shorter contexts were not looked at
@@ -255,7 +257,7 @@ def _against_gpt2(
     of = trained[0].settings
     sizes = runs.late(2 * of.context if beyond else of.context)
     gpt2, mamba = (run.errors(sizes) for run in trained)
-    gap = runs.mean_interval(gpt2 - stated.side(mamba, gpt2), -CLIP, CLIP)
+    gap = runs.mean_interval(gpt2 - stated.side(mamba, gpt2), -CLIP, CLIP, error=REST)
     examination.decide("GPT-2 less Mamba > 0", positive(gap), f"in {gap}")
     return examination.evidence(scope(trained, sizes))
 
@@ -306,7 +308,7 @@ def loss(stated: Better, examination: Examination, context: Context) -> Evidence
     short, long, mamba_short, mamba_long = (run.errors(sizes) for run in trained)
     gpt2 = short - long
     gap = runs.mean_interval(
-        gpt2 - stated.side(mamba_short - mamba_long, gpt2), -2 * CLIP, 2 * CLIP
+        gpt2 - stated.side(mamba_short - mamba_long, gpt2), -2 * CLIP, 2 * CLIP, error=REST
     )
     examination.decide("loss of GPT-2 less loss of Mamba > 0", positive(gap), f"in {gap}")
     return examination.evidence(scope(trained, sizes))

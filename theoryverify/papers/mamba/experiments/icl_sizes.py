@@ -66,10 +66,6 @@ class Sizes:
             raise InputError(f"change {change!r} is unknown; choose {', '.join(CHANGES)}")
         return replace(with_model(changed, kind), seed=self.base.seed + seed)
 
-    def probes_of(self, change: str) -> int:
-        """Only the base's runs are probed."""
-        return self.probes if change == "base" else 0
-
     def runs(self, changes: Sequence[str] = CHANGES) -> list[tuple[str, str, int, Configuration]]:
         """(change, model, seed, configuration) of each training."""
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,24 @@ from numpy.typing import NDArray
 from theoryverify.budget import SHARE
 from theoryverify.errors import UndecidedError
 from theoryverify.figures import Plan
+from theoryverify.figures.cells import Cells
 from theoryverify.papers.mamba.experiments.icl_sizes import SIZES, Sizes
-from theoryverify.papers.mamba.experiments.icl_trainings import placed, runner, training_cell
+from theoryverify.papers.mamba.experiments.icl_trainings import (
+    placed,
+    probe_cell,
+    probe_runner,
+    runner,
+    training_cell,
+)
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.icl_curves import CLIP, trivial_levels
+from theoryverify.simulate.sealed import JSON
 from theoryverify.simulate.store import Arrays
 from theoryverify.stats import BoundedMean, Interval
 
 Floats = NDArray[np.float64]
 
-_DEVICES = ("cpu", "cuda")
+_DEVICES = ("cpu", "cuda", *(f"cuda:{n}" for n in range(8)))
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,14 @@ class Stored:
         One a seed.
     device : str
         Where they were trained.
+    probes : list of dict
+        What was seen of the trained models, one a seed; only of the base.
     """
 
     settings: Configuration
     runs: list[Arrays]
     device: str
+    probes: list[Arrays] = field(default_factory=list)
 
     @property
     def budget(self) -> str:
@@ -48,19 +59,26 @@ class Stored:
 
         s = self.settings
         size = sum(p.numel() for p in build(s).parameters())
+        seeds = "1 seed" if len(self.runs) == 1 else f"{len(self.runs)} seeds"
         return (
             f"{s.model.kind} of {s.model.layers} layers, {size} parameters, rate {s.optimizer.rate:g}, "
-            f"d = {s.task.d}, r = {s.task.r}, N_pt = {s.context}: {len(self.runs)} seeds of {s.steps} "
+            f"d = {s.task.d}, r = {s.task.r}, N_pt = {s.context}: {seeds} of {s.steps} "
             f"steps of {s.batch} tasks on {self.device}"
         )
 
-    @property
-    def learned(self) -> bool | None:
+    def each(self) -> list[Stored]:
+        """The trained models one by one, with what was seen of them."""
+        return [
+            Stored(replace(self.settings, seed=self.settings.seed + n), [run], self.device, [seen])
+            for n, (run, seen) in enumerate(zip(self.runs, self.probes, strict=True))
+        ]
+
+    def learned(self, error: float) -> bool | None:
         """Whether the error at the longest contexts it was trained for is below half of the trivial one.
 
-        None where the interval (of half of a test's share of the error) does not say.
+        None where the interval, right but for ``error``, does not say.
         """
-        found, half = self.level(SHARE / 2), trivial_level(self.settings) / 2
+        found, half = self.level(error), trivial_level(self.settings) / 2
         return True if found.upper < half else False if found.lower > half else None
 
     def level(self, error: float) -> Interval:
@@ -74,8 +92,12 @@ class Stored:
         return np.asarray(np.mean(parts, axis=0, dtype=np.float64))
 
 
-def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "laptop") -> Stored:
+def stored(
+    change: str, kind: str, *, seed: int, device: str, preset: str = "laptop", probed: bool = False
+) -> Stored:
     """What an earlier run of the figures has left, on this device or else on another one.
+
+    With ``probed`` also what was seen of the trained models.
 
     Raises
     ------
@@ -85,16 +107,27 @@ def stored(change: str, kind: str, *, seed: int, device: str, preset: str = "lap
     sizes: Sizes = SIZES[preset]
     for place in dict.fromkeys((device, *_DEVICES)):
         plan = Plan(preset, place, seed)
-        of = runner(plan)
         settings = [placed(sizes.run(change, kind, n), plan) for n in range(sizes.seeds)]
-        found = [of.stored(training_cell(each, sizes.probes_of(change))) for each in settings]
-        runs = [arrays for arrays in found if arrays is not None]
-        if len(runs) == sizes.seeds:
-            return Stored(settings[0], runs, place)
+        runs = _all(runner(plan), [training_cell(each) for each in settings])
+        seen = (
+            _all(probe_runner(plan), [probe_cell(each, sizes.probes) for each in settings])
+            if probed
+            else []
+        )
+        if runs is not None and seen is not None:
+            return Stored(settings[0], runs, place, seen)
+    figure = "mamba.training" if probed else "mamba.icl_curves"
     raise UndecidedError(
         f"no stored result of {kind} ({change}) for each of {sizes.seeds} seeds: run `theoryverify "
-        f"figure mamba.icl_curves --preset {preset}` first (an hour and a half on two cores)"
+        f"figure {figure} --preset {preset}` first (on two cores half an hour for mamba.training, two "
+        "hours for mamba.icl_curves)"
     )
+
+
+def _all(of: Cells, cells: list[dict[str, JSON]]) -> list[Arrays] | None:
+    """What is stored, if all is."""
+    found = [arrays for cell in cells if (arrays := of.stored(cell)) is not None]
+    return found if len(found) == len(cells) else None
 
 
 def late(context: int) -> range:

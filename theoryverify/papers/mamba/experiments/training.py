@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryverify.figures import Data, Plan, Table
 from theoryverify.figures.table import Cell
-from theoryverify.papers.mamba.experiments.cells_icl import alignment_tasks
+from theoryverify.papers.mamba.experiments.cells_icl_probe import alignment_tasks
 from theoryverify.papers.mamba.experiments.icl import budget
 from theoryverify.papers.mamba.experiments.icl_sizes import NAMES, SIZES, Sizes
-from theoryverify.papers.mamba.experiments.icl_trainings import trainings
+from theoryverify.papers.mamba.experiments.icl_trainings import probes, trainings
 from theoryverify.papers.mamba.score import score
 from theoryverify.simulate.icl_curves import MEASURES, band, trivial_levels
-from theoryverify.simulate.icl_gates import fit_gate, hermite_profile, root_mean_square, tabulated
+from theoryverify.simulate.icl_gates import GateFit, fit_gate, gate
+from theoryverify.simulate.icl_labels import (
+    Transformation,
+    continued,
+    hermite_profile,
+    label_masses,
+    root_mean_square,
+)
 from theoryverify.simulate.in_context import Task
 from theoryverify.simulate.store import Arrays
 
@@ -24,16 +32,16 @@ Floats = NDArray[np.float64]
 _DRAWS = 200
 _LEVEL = (0.025, 0.975)
 _TWO_POINTS = (
-    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (e) tells how labels "
+    " At r = 1 there are two tasks, β = ±1, and no small change of β: there T in (g) tells how labels "
     "count for one or the other, and its sign means nothing."
 )
 PROFILE = 4
 """Hermite coefficients up to this degree."""
 FORMS = {False: "σ(y/ρ+b)", True: "σ(|y|/ρ+b)"}
 """Gates that are fitted to openings, by whether they are even."""
-THEORY: dict[str, Callable[[Floats], Floats]] = {
-    "y σ(y/4-3)": lambda y: y / (1 + np.exp(3 - y / 4)),
-    "y σ(y-2)": lambda y: y / (1 + np.exp(2 - y)),
+THEORY: dict[str, Transformation] = {
+    "y σ(y/4-3)": lambda y: y * gate(y, 4, -3),
+    "y σ(y-2)": lambda y: y * gate(y, 1, -2),
 }
 """Two gated labels of the theory."""
 _GRID = np.linspace(-3, 3, 241)
@@ -50,16 +58,16 @@ def training_data(plan: Plan) -> Data:
         f"{sizes.run('base', 'gpt2', 0).model.layers} of GPT-2, width {base.model.width}, "
         f"{base.steps} steps on {base.batch} fresh tasks, {sizes.seeds} seeds. (a): 256 validation "
         f"tasks, the last quarter of the positions. (b): read-outs fitted on {seen} tasks and judged on "
-        f"{unseen} others, one for each size. (c) to (f): {sizes.probes} prompts a seed, one label "
-        "replaced. Bands are 95% bootstrap intervals over tasks (a) or prompts (c to f; gates are fitted "
-        "anew) for the models as trained, the seeds not drawn; thin lines in (a) are the seeds one by "
-        "one; (b) has their range." + (_TWO_POINTS if base.task.r == 1 else ""),
+        f"{unseen} others, one for each size. (c) to (h): {sizes.probes} prompts a seed, one label "
+        "replaced. Bands are 95% bootstrap intervals over tasks (a) or prompts (c to h; gates are fitted "
+        "anew) for the models as trained; thin lines in (a) are the seeds one by one; (b) has their "
+        "range." + (_TWO_POINTS if base.task.r == 1 else ""),
     )
 
 
 def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
-    found = trainings(plan, sizes, ("base",))
-    runs = {NAMES[kind]: arrays for (_, kind), arrays in found.items()}
+    runs = {NAMES[kind]: each for (_, kind), each in trainings(plan, sizes, ("base",)).items()}
+    seen = {NAMES[kind]: each for (_, kind), each in probes(plan, sizes).items()}
     task = sizes.base.task
     return {
         "budget": budget(plan, sizes),
@@ -72,31 +80,39 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
             [row for name, each in runs.items() for row in _seeds(name, each, sizes)],
         ),
         "opening": Table.of(
-            ("model", "layer", "y", "opening", "lower", "upper"),
-            [row for name, each in runs.items() for row in _openings(name, each)],
+            ("model", "seed", "layer", "y", "opening", "lower", "upper"),
+            [row for at, run in _each(seen) for row in _openings(at, run, task)],
         ),
         "fits": Table.of(
-            ("model", "layer", "gate", "rho", "b", "low", "high", "explained"),
-            [row for name, each in runs.items() for row in _fits(name, each)],
+            ("model", "seed", "layer", "gate", "rho", "b", "low", "high", "explained"),
+            [row for at, run in _each(seen) for row in _fits(at, run, task)],
         ),
         "gates": Table.of(
-            ("model", "layer", "gate", "k", "coefficient", "lower", "upper"),
-            [row for name, each in runs.items() for row in _gates(name, each, task)]
+            ("transformation", "seed", "layer", "explained", "k", "coefficient", "lower", "upper"),
+            [row for at, run in _each(seen) for row in _gates(at, run, task)]
             + [
-                ("theory", None, gate, k, float(c), None, None)
+                (gate, None, None, None, *row)
                 for gate, T in THEORY.items()
-                for k, c in enumerate(hermite_profile(task, T, PROFILE))
+                for row in _coefficients(hermite_profile(task, T, PROFILE))
             ],
         ),
         "response": Table.of(
-            ("transformation", "y", "T", "lower", "upper"), _responses(runs, task)
+            ("transformation", "seed", "y", "T", "lower", "upper"),
+            [row for at, run in _each(seen) for row in _responses(at, run, task)]
+            + [row for known in _known(task).items() for row in _on_grid(*known, task)],
         ),
         "profile": Table.of(
-            ("transformation", "k", "coefficient", "lower", "upper"), _profiles(runs, task)
+            ("transformation", "seed", "k", "coefficient", "lower", "upper"),
+            [row for at, run in _each(seen) for row in _profiles(at, run, task)]
+            + [
+                (name, None, *row)
+                for name, T in _known(task).items()
+                for row in _coefficients(hermite_profile(task, T, PROFILE))
+            ],
         ),
         "alignment": Table.of(
             ("model", "layer", "examples", "explained", "lower", "upper"),
-            [row for name, each in runs.items() for row in _alignments(name, each)],
+            [row for name, each in seen.items() for row in _alignments(name, each)],
         ),
     }
 
@@ -123,107 +139,115 @@ def _seeds(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, 
                 yield (name, seed, int(step), measure, value, zero[measure])
 
 
-def resampled(runs: list[Arrays]) -> Iterator[list[Arrays]]:
-    """Bootstrap over prompts: all runs, with drawn prompts (each run has its own)."""
-    rng = np.random.default_rng(0)
+At = tuple[str, int]
+"""A model and a seed."""
+
+
+def _each(seen: dict[str, list[Arrays]]) -> list[tuple[At, Arrays]]:
+    """Trained models one by one: what a layer does is its own, so there is no mean over seeds."""
+    return [((name, seed), run) for name, each in seen.items() for seed, run in enumerate(each)]
+
+
+def resampled(run: Arrays, statistic: Callable[[Arrays], Floats]) -> tuple[Floats, Floats, Floats]:
+    """A statistic of a run, and its interval by a bootstrap over prompts."""
+    rng, draws = np.random.default_rng(0), []
     for _ in range(_DRAWS):
-        yield [_drawn(run, rng) for run in runs]
+        prompts = rng.integers(len(run["weight"]), size=len(run["weight"]))
+        drawn = {name: run[name][prompts] for name in ("opening", "change", "weight")}
+        draws.append(statistic({"values": run["values"]} | drawn))
+    low, high = np.quantile(draws, _LEVEL, axis=0)
+    return statistic(run), low, high
 
 
-def _drawn(run: Arrays, rng: np.random.Generator) -> Arrays:
-    prompts = rng.integers(len(run["weight"]), size=len(run["weight"]))
-    return {"values": run["values"]} | {k: run[k][prompts] for k in ("opening", "change", "weight")}
+def _mean_opening(run: Arrays) -> Floats:
+    """(layers, V)"""
+    return np.asarray(run["opening"].mean(axis=0, dtype=np.float64))
 
 
-def _openings(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
-    values, mean = runs[0]["values"], _opening(runs)
-    low, high = np.quantile([_opening(each) for each in resampled(runs)], _LEVEL, axis=0)
-    for layer in range(len(mean)):
-        for place, y in enumerate(values):
-            at = (layer, place)
-            yield (name, layer + 1, float(y), *(float(a[at]) for a in (mean, low, high)))
+def _openings(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+    """Over the mean of a layer, y as it is drawn: so that only the shape is left."""
+    masses = label_masses(task, run["values"])
+
+    def shape(some: Arrays) -> Floats:
+        opening = _mean_opening(some)
+        return np.asarray(opening / (opening @ masses)[:, None])
+
+    found = resampled(run, shape)
+    for layer, place in np.ndindex(found[0].shape):
+        y = float(run["values"][place])
+        yield (*at, layer + 1, y, *(float(a[layer, place]) for a in found))
 
 
-def _opening(runs: list[Arrays]) -> Floats:
-    """(layers, V): over the mean of a layer, so that only the shape is left."""
-    mean = _mean_opening(runs)
-    return np.asarray(mean / mean.mean(axis=1, keepdims=True))
+def _fits(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+    masses = label_masses(task, run["values"])
+    for layer, opening in enumerate(_mean_opening(run)):
+        for even, form in FORMS.items():
+            fit = fit_gate(run["values"], opening, masses, even=even)
+            yield (*at, layer + 1, form, fit.rho, fit.b, fit.low, fit.high, fit.explained)
 
 
-def _fits(name: str, runs: list[Arrays]) -> Iterator[tuple[Cell, ...]]:
-    for layer, opening in enumerate(_mean_opening(runs)):
-        for even, gate in FORMS.items():
-            fit = fit_gate(runs[0]["values"], opening, even=even)
-            yield (name, layer + 1, gate, fit.rho, fit.b, fit.low, fit.high, fit.explained)
+def _gates(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+    """Of ``y·fit(y)`` for each layer, a gate of the theory's form; fitted anew on drawn prompts."""
+    masses = label_masses(task, run["values"])
+
+    def profile(some: Arrays) -> Floats:
+        rows = []
+        for opening in _mean_opening(some):
+            fit = fit_gate(run["values"], opening, masses)
+            rows.append(hermite_profile(task, partial(_gated, fit), PROFILE))
+        return np.stack(rows)
+
+    found = resampled(run, profile)
+    for layer, opening in enumerate(_mean_opening(run)):
+        explained = fit_gate(run["values"], opening, masses).explained
+        for row in _coefficients(*(a[layer] for a in found)):
+            yield (*at, layer + 1, explained, *row)
 
 
-def _gates(name: str, runs: list[Arrays], task: Task) -> Iterator[tuple[Cell, ...]]:
-    """Of ``y·fit(y)`` for each layer, of the form that explains more; fitted anew on drawn prompts."""
-    values, draws = runs[0]["values"], [_mean_opening(each) for each in resampled(runs)]
-    for layer, opening in enumerate(_mean_opening(runs)):
-        even = max(FORMS, key=lambda form: fit_gate(values, opening, even=form).explained)
-
-        def profile(opening: Floats, even: bool = even) -> Floats:
-            fit = fit_gate(values, opening, even=even)
-            return hermite_profile(task, lambda y: y * fit(y), PROFILE)
-
-        low, high = np.quantile([profile(drawn[layer]) for drawn in draws], _LEVEL, axis=0)
-        for k, row in enumerate(zip(profile(opening), low, high, strict=True)):
-            yield (name, layer + 1, f"y {FORMS[even]}", k, *(float(x) for x in row))
+def _gated(gate: GateFit, y: Floats) -> Floats:
+    return y * gate(y)
 
 
-def _mean_opening(runs: list[Arrays]) -> Floats:
-    """(layers, V), over prompts and seeds."""
-    means = [run["opening"].mean(axis=0, dtype=np.float64) for run in runs]
-    return np.asarray(np.mean(means, axis=0))
+def transformation(run: Arrays) -> Floats:
+    """``T̂`` (V,)"""
+    change = run["change"].mean(axis=0, dtype=np.float64)
+    return np.asarray(change / run["weight"].mean(dtype=np.float64))
 
 
-def transformation(runs: list[Arrays]) -> Floats:
-    """``T̂`` (V,), the mean over seeds."""
-    return np.asarray(
-        np.mean(
-            [
-                run["change"].mean(axis=0, dtype=np.float64) / run["weight"].mean(dtype=np.float64)
-                for run in runs
-            ],
-            axis=0,
-        )
-    )
+def _responses(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+    """``T̂/√E[T̂(g(z))²]`` at the labels that were put in."""
+
+    def shape(some: Arrays) -> Floats:
+        T = transformation(some)
+        return T / root_mean_square(task, continued(run["values"], T))
+
+    for y, *row in zip(run["values"], *resampled(run, shape), strict=True):
+        yield (*at, float(y), *(float(x) for x in row))
 
 
-def _responses(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell, ...]]:
-    """``T/√E[T(g(z))²]``: measured ones at the labels that were put in, known ones on a grid."""
-    for name, each in runs.items():
-        values = each[0]["values"]
-
-        def shape(these: list[Arrays], values: Floats = values) -> Floats:
-            T = transformation(these)
-            return T / root_mean_square(task, tabulated(values, T))
-
-        low, high = np.quantile([shape(some) for some in resampled(each)], _LEVEL, axis=0)
-        for y, *row in zip(values, shape(each), low, high, strict=True):
-            yield (name, float(y), *(float(x) for x in row))
-    for name, known in _known(task).items():
-        for y, T in zip(_GRID, known(_GRID) / root_mean_square(task, known), strict=True):
-            yield (name, float(y), float(T), None, None)
+def _on_grid(name: str, T: Transformation, task: Task) -> Iterator[tuple[Cell, ...]]:
+    for y, value in zip(_GRID, T(_GRID) / root_mean_square(task, T), strict=True):
+        yield (name, None, float(y), float(value), None, None)
 
 
-def _profiles(runs: dict[str, list[Arrays]], task: Task) -> Iterator[tuple[Cell, ...]]:
-    for name, each in runs.items():
-        values = each[0]["values"]
+def _profiles(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+    def profile(some: Arrays) -> Floats:
+        return hermite_profile(task, continued(run["values"], transformation(some)), PROFILE)
 
-        def profile(these: list[Arrays], values: Floats = values) -> Floats:
-            return hermite_profile(task, tabulated(values, transformation(these)), PROFILE)
-
-        low, high = np.quantile([profile(some) for some in resampled(each)], _LEVEL, axis=0)
-        for k, row in enumerate(zip(profile(each), low, high, strict=True)):
-            yield (name, k, *(float(x) for x in row))
-    for name, known in _known(task).items():
-        for k, c in enumerate(hermite_profile(task, known, PROFILE)):
-            yield (name, k, float(c), None, None)
+    for row in _coefficients(*resampled(run, profile)):
+        yield (*at, *row)
 
 
-def _known(task: Task) -> dict[str, Callable[[Floats], Floats]]:
+def _coefficients(
+    c: Floats, low: Floats | None = None, high: Floats | None = None
+) -> Iterator[tuple[Cell, ...]]:
+    """(k, coefficient, lower, upper)"""
+    for k, value in enumerate(c):
+        ends = (None, None) if low is None or high is None else (float(low[k]), float(high[k]))
+        yield (k, float(value), *ends)
+
+
+def _known(task: Task) -> dict[str, Transformation]:
     """Transformations to compare with: none, those of two gates, and the one with the largest c_1."""
     return {"y": lambda y: y} | THEORY | {"E[z|y]": score(task)}
 

@@ -31,17 +31,20 @@ MAPS = {
 """Label transformations: colour, name and mark."""
 DASHES = {"y σ(y/4-3)": (0, (4, 1)), "y σ(y-2)": (0, (2, 1)), "y": "-", "E[z|y]": (0, (1, 1))}
 SHOWN = 3.0
-"""Labels beyond are rare: 2% of He_3/√6 are larger in size."""
+"""Labels beyond are rare: 1.4% of He_3/√6 are larger in size."""
+POOR = 0.5
+"""Gates that explain less of an opening are drawn hollow."""
 
 
 def draw(canvas: Canvas, tables: Mapping[str, Table]) -> None:
-    axes = canvas.subplots(3, 2)
+    axes = canvas.subplots(4, 2)
     _training(axes[0, 0], *(tables[t].where(measure=MEASURE) for t in ("training", "seeds")))
     _alignments(axes[0, 1], tables["alignment"])
-    _openings(axes[1, 0], tables["opening"])
-    _gates(axes[1, 1], tables["gates"])
-    _responses(axes[2, 0], tables["response"])
-    _profiles(axes[2, 1], tables["profile"])
+    for column, (name, letters) in enumerate((("Mamba", "ce"), ("GPT-2", "df"))):
+        _openings(axes[1, column], tables["opening"].where(model=name), name, letters[0])
+        _gates(axes[2, column], tables["gates"], name, letters[1])
+    _responses(axes[3, 0], tables["response"])
+    _profiles(axes[3, 1], tables["profile"])
     say_budget(canvas, tables["budget"])
 
 
@@ -74,11 +77,18 @@ def _training(axis: Axes, rows: Table, single: Table) -> None:
     axis.legend(loc="lower left")
 
 
-def _openings(axis: Axes, rows: Table) -> None:
-    for name, look in LOOKS.items():
-        layers = rows.where(model=name).distinct("layer")
-        for number, layer in enumerate(layers):
-            own = rows.where(model=name, layer=layer)
+def _dark(number: int, count: int) -> float:
+    """Opacity of a layer: later ones are darker."""
+    return 0.35 + 0.65 * (number + 1) / count
+
+
+def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
+    look = LOOKS[name]
+    layers = rows.distinct("layer")
+    for number, layer in enumerate(layers):
+        ends = []
+        for seed in rows.distinct("seed"):
+            own = rows.where(layer=layer, seed=seed)
             y = own.numbers("y")
             inside = np.abs(y) <= SHOWN
             last = number == len(layers) - 1
@@ -86,7 +96,7 @@ def _openings(axis: Axes, rows: Table) -> None:
                 y[inside],
                 own.numbers("opening")[inside],
                 **look.line(),
-                alpha=0.35 + 0.65 * (number + 1) / len(layers),
+                alpha=_dark(number, len(layers)),
                 linewidth=1.5 if last else 0.9,
             )
             axis.fill_between(
@@ -97,67 +107,83 @@ def _openings(axis: Axes, rows: Table) -> None:
                 alpha=0.12,
                 linewidth=0,
             )
-            edge = own.numbers("opening")[inside][-1]
+            ends.append((y[inside][-1], own.numbers("opening")[inside][-1]))
+        for end in ends:
             axis.annotate(
-                str(layer), (y[inside][-1], edge), (3, -3), textcoords="offset points",
-                fontsize=7.5, color=look.color,
-            )  # fmt: skip
+                str(layer), end, (3, -3), textcoords="offset points", fontsize=7.5, color=look.color
+            )
     axis.set(
-        title="(c) how far each layer opens",
+        title=f"({letter}) {name}: how far layers open",
         xlabel="label $y$ in a token",
-        ylabel="opening / its mean over $y$",
+        ylabel="opening / its mean",
         xlim=(-SHOWN, SHOWN * 1.08),
     )
 
 
-def _gates(axis: Axes, rows: Table) -> None:
-    """Layers of a model are marks side by side, later ones darker."""
-    series: list[tuple[Table, str, str, str, float]] = []
-    for name, look in LOOKS.items():
-        layers = rows.where(model=name).distinct("layer")
-        label = f"{name}, layers 1 to {len(layers)}" if len(layers) > 1 else f"{name}, its layer"
-        for number, layer in enumerate(layers):
-            dark = 0.35 + 0.65 * (number + 1) / len(layers)
-            last = number == len(layers) - 1
-            own = rows.where(model=name, layer=layer)
-            series.append((own, look.color, look.marker, label if last else "", dark))
-    for gate in rows.where(model="theory").distinct("gate"):
-        color, label, mark = MAPS[str(gate)]
-        series.append((rows.where(model="theory", gate=gate), color, mark, label, 1.0))
-    for number, (own, color, mark, label, dark) in enumerate(series):
-        shift = 0.8 * ((number + 0.5) / len(series) - 0.5)
-        _coefficients(axis, own, shift, color=color, marker=mark, label=label, alpha=dark)
-    _finish_coefficients(axis, rows, "(d) gates fitted to (c), times $y$", ncols=2)
+def _gates(axis: Axes, rows: Table, name: str, letter: str) -> None:
+    """Layers stand side by side, later ones darker; seeds on one place."""
+    look = LOOKS[name]
+    own = rows.where(transformation=name)
+    layers = own.distinct("layer")
+    theory = [t for t in rows.distinct("transformation") if t not in LOOKS]
+    places = len(layers) + len(theory)
+    label = f"layers 1 to {len(layers)}" if len(layers) > 1 else "the layer"
+    for number, layer in enumerate(layers):
+        for seed in own.distinct("seed"):
+            marks = own.where(layer=layer, seed=seed)
+            poor = marks.numbers("explained")[0] < POOR
+            last = number == len(layers) - 1 and seed == own.distinct("seed")[0]
+            _coefficients(
+                axis,
+                marks,
+                0.8 * ((number + 0.5) / places - 0.5),
+                color=look.color,
+                marker=look.marker,
+                alpha=_dark(number, len(layers)),
+                markerfacecolor="white" if poor else look.color,
+                label=label if last else "",
+            )
+    for number, gate in enumerate(theory):
+        color, text, mark = MAPS[str(gate)]
+        shift = 0.8 * ((len(layers) + number + 0.5) / places - 0.5)
+        known = rows.where(transformation=gate)
+        _coefficients(axis, known, shift, color=color, marker=mark, label=text)
+    _finish_coefficients(
+        axis, rows, f"({letter}) {name}: gates fitted to ({_ABOVE[letter]}), times $y$"
+    )
+
+
+_ABOVE = {"e": "c", "f": "d"}
 
 
 def _responses(axis: Axes, rows: Table) -> None:
     for name, (color, label, _) in MAPS.items():
-        own = rows.where(transformation=name)
-        y = own.numbers("y")
-        inside = np.abs(y) <= SHOWN
         look = LOOKS.get(name)
-        measured = look is not None
-        style_of = look.both() if look else {"color": color, "linestyle": DASHES[name]}
-        axis.plot(
-            y[inside],
-            own.numbers("T")[inside],
-            **style_of,
-            markersize=2.6,
-            linewidth=1.3 if measured else 0.9,
-            label=label,
-        )
-        if measured:
-            axis.fill_between(
+        whole = rows.where(transformation=name)
+        for number, seed in enumerate(whole.distinct("seed")):
+            own = whole.where(seed=seed)
+            y = own.numbers("y")
+            inside = np.abs(y) <= SHOWN
+            axis.plot(
                 y[inside],
-                own.numbers("lower")[inside],
-                own.numbers("upper")[inside],
+                own.numbers("T")[inside],
                 color=color,
-                alpha=0.15,
-                linewidth=0,
+                linestyle=look.linestyle if look else DASHES[name],
+                linewidth=1.3 if look else 0.9,
+                label="" if number else label,
             )
+            if look:
+                axis.fill_between(
+                    y[inside],
+                    own.numbers("lower")[inside],
+                    own.numbers("upper")[inside],
+                    color=color,
+                    alpha=0.15,
+                    linewidth=0,
+                )
     axis.axhline(0, color=style.BLACK, linewidth=0.6)
     axis.set(
-        title="(e) what is done to a label",
+        title="(g) what is done to a label",
         xlabel="label $y$ of an example",
         ylabel=r"$T(y)\,/\,\sqrt{\mathrm{E}[T^2]}$",
         xlim=(-SHOWN, SHOWN),
@@ -168,10 +194,13 @@ def _responses(axis: Axes, rows: Table) -> None:
 
 def _profiles(axis: Axes, rows: Table) -> None:
     for number, (name, (color, label, mark)) in enumerate(MAPS.items()):
-        own = rows.where(transformation=name)
+        whole = rows.where(transformation=name)
         shift = 0.12 * (number - 2.5)
-        _coefficients(axis, own, shift, color=color, marker=mark, label=label)
-    _finish_coefficients(axis, rows, "(f) coefficients of (e)", ncols=3)
+        for place, seed in enumerate(whole.distinct("seed")):
+            own = whole.where(seed=seed)
+            text = "" if place else label
+            _coefficients(axis, own, shift, color=color, marker=mark, label=text)
+    _finish_coefficients(axis, rows, "(h) coefficients of (g)")
 
 
 def _coefficients(axis: Axes, own: Table, shift: float, **look: Any) -> None:
@@ -184,7 +213,7 @@ def _coefficients(axis: Axes, own: Table, shift: float, **look: Any) -> None:
     )  # fmt: skip
 
 
-def _finish_coefficients(axis: Axes, rows: Table, title: str, ncols: int) -> None:
+def _finish_coefficients(axis: Axes, rows: Table, title: str) -> None:
     axis.axhline(0, color=style.BLACK, linewidth=0.6)
     axis.set(
         title=title,
@@ -194,7 +223,7 @@ def _finish_coefficients(axis: Axes, rows: Table, title: str, ncols: int) -> Non
         yticks=[-1, -0.5, 0, 0.5, 1],
     )
     axis.set_xticks(sorted(set(rows.numbers("k").astype(int))))
-    axis.legend(loc="upper center", ncols=ncols, fontsize=7.5, columnspacing=0.9, handletextpad=0.2)
+    axis.legend(loc="upper center", ncols=3, fontsize=7.5, columnspacing=0.9, handletextpad=0.2)
 
 
 def _alignments(axis: Axes, rows: Table) -> None:
@@ -235,16 +264,18 @@ TRAINING = Figure(
     "What training in context teaches Mamba and GPT-2, beside the theory's gate",
     "(a) Error at the longest contexts while training, over that of predicting 0 (dotted). (b) How well "
     "⟨β,x⟩ of the query is read linearly from the residual stream before the first and after the last "
-    "layer, on unseen tasks. (c) How far each layer (numbers) opens to a token, against the label in it: "
-    "for Mamba the mean of 1-exp(ΔA), for GPT-2 the attention of later positions; the theory's gate "
-    "σ(y/ρ+b) rises from left to right. (d) Normalised Hermite coefficients of y times the best gate for "
-    "(c), for each layer from left to right (later ones darker), and of two gates of the theory. "
-    "(e) The label transformation T, measured from what the change of one label does to later "
-    "predictions, over its root mean square; with it those of two gates of the theory, y itself (no "
-    "transformation), and E[z|y], which has the largest coefficient of degree 1. (f) The coefficients "
-    "of (e). Shades and bars are intervals.",
+    "layer, on unseen tasks. (c, d) How far each layer (numbers) opens to a token, against the label in "
+    "it: for Mamba the mean of 1-exp(ΔA), for GPT-2 the attention of later positions; the theory's gate "
+    "σ(y/ρ+b) rises from left to right. (e, f) Normalised Hermite coefficients of y times the gate "
+    "low + (high-low)σ(y/ρ+b) that fits a layer best, labels counted as often as they are drawn; layers "
+    "stand from left to right, later ones darker, and marks are hollow where the gate explains less than "
+    "half of the opening's variance. Beside them two gates of the theory. (g) The label transformation "
+    "T, measured from what the change of one label does to later predictions, over its root mean square; "
+    "with it those of two gates of the theory, y itself (no transformation), and E[z|y], which has the "
+    "largest coefficient of degree 1. (h) The coefficients of (g). In (c) to (h) trainings are drawn one "
+    "by one. Shades and bars are intervals.",
     experiments.training_data,
     draw,
-    (7.2, 8.2),
+    (7.2, 10.6),
     needs=("torch", "safetensors"),
 )
