@@ -47,6 +47,19 @@ def test_assumptions_of_other_forms_are_refused() -> None:
         assert_identity(x, x, assuming=[sympy.Ne(x, 0)])
 
 
+@pytest.mark.parametrize("side", ["foo", "__import__('os').getpid()", [1], sympy.Eq(x, y), None])
+def test_what_is_no_expression_is_refused_and_not_run(side: object) -> None:
+    for pair in ((side, x), (x, side)):
+        with pytest.raises(InputError, match="is not a SymPy expression; allowed are") as refused:
+            assert_identity(*pair)  # type: ignore[arg-type]
+        assert repr(side) in str(refused.value)
+
+
+def test_numbers_are_sides() -> None:
+    assert_identity(x - x, 0)
+    assert_identity(sympy.Rational(1, 2), Fraction(1, 2))
+
+
 def test_enclosed() -> None:
     found = alpha_star(Uniform(2, 5), 10, 20)
     assert_enclosed(found, ("0.28", "0.29"))

@@ -15,7 +15,7 @@ from flint import arb
 
 from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure, ball, precision
-from theoryverify.exact.identities import decide_identity
+from theoryverify.exact.identities import as_expression, decide_identity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,8 @@ def assert_identity(
     Parameters
     ----------
     left, right : sympy.Expr
-        Rational in their symbols; exponents may contain integer symbols.
+        Rational in their symbols; exponents may contain integer symbols. Numbers are allowed, text
+        is not.
     assuming : sequence
         ``sympy.Eq(symbol, expression)`` substitutes; ``symbol > 0`` makes a symbol positive.
 
@@ -46,14 +47,14 @@ def assert_identity(
     TheoremViolation
         With an exact point where the two sides differ, or saying that none was found either.
     InputError
-        For an assumption of another form.
+        For a side that is no expression, or an assumption of another form.
 
     Examples
     --------
     >>> x, y = sympy.symbols("x y")
     >>> assert_identity((x + y)**2, x**2 + 2*x*y + y**2)
     """
-    left, right = sympy.sympify(left), sympy.sympify(right)
+    left, right = as_expression(left), as_expression(right)
     for condition in assuming:
         substitution = _substitution(condition)
         left, right = left.subs(substitution), right.subs(substitution)

@@ -52,7 +52,7 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
     InputError
         For something that is no expression, or two different symbols of one name.
     """
-    left, right = _expression(left), _expression(right)
+    left, right = as_expression(left), as_expression(right)
     symbols = left.free_symbols | right.free_symbols
     if len({symbol.name for symbol in symbols}) < len(symbols):
         names = sorted(symbol.name for symbol in symbols)
@@ -75,14 +75,27 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
     return Decision(None, "neither a proof nor a point of difference was found")
 
 
-def _expression(value: object) -> sympy.Expr:
+def as_expression(value: object) -> sympy.Expr:
+    """A SymPy expression, or a number as one.
+
+    Raises
+    ------
+    InputError
+        For anything else. Text is refused too, since SymPy would run it as code.
+    """
     try:
-        expression = sympy.sympify(value, strict=True)  # strict: a text would be run as code
+        expression = sympy.sympify(value, strict=True)
     except sympy.SympifyError as error:
-        raise InputError(f"{value!r} is not a SymPy expression") from error
+        raise _no_expression(value) from error
     if not isinstance(expression, sympy.Expr):
-        raise InputError(f"{value!r} is not a SymPy expression")
+        raise _no_expression(value)
     return expression
+
+
+def _no_expression(value: object) -> InputError:
+    return InputError(
+        f"{value!r} is not a SymPy expression; allowed are expressions and numbers, not text"
+    )
 
 
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:
@@ -244,7 +257,7 @@ def decide_nonnegative(
     """
     try:
         # With a generator of its own, SymPy does not take the free symbols for nonnegative.
-        poly = sympy.Poly(_expression(expression), *nonnegative, sympy.Dummy(), domain=sympy.QQ)
+        poly = sympy.Poly(as_expression(expression), *nonnegative, sympy.Dummy(), domain=sympy.QQ)
     except BasePolynomialError:
         names = ", ".join(symbol.name for symbol in nonnegative)
         return Decision(None, f"{expression} is not a polynomial over QQ in {names or 'nothing'}")
