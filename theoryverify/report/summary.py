@@ -71,11 +71,12 @@ def _headline(report: Report) -> str:
     killed = sum(check.mutants.killed for check in checks)
     fine = sum(claim.as_expected for claim in report.claims)
     sign = {0: "✅", 3: "❔"}.get(report.exit_code, "❌")
-    mutants = f", {killed} of {tried} mutants killed" if tried else ""
-    return (
-        f"## {sign} theoryverify: {fine} of {len(report.claims)} claims as expected\n\n"
-        f"{sum(c.verdict is REFUTED for c in controls)} of {len(controls)} controls refuted{mutants}."
-    )
+    lines = [f"## {sign} theoryverify: {fine} of {len(report.claims)} claims as expected"]
+    if controls:
+        refuted = sum(control.verdict is REFUTED for control in controls)
+        mutants = f", {killed} of {tried} mutants killed" if tried else ""
+        lines.append(f"{refuted} of {len(controls)} controls refuted{mutants}.")
+    return "\n\n".join(lines)
 
 
 def _table(paper: str, claims: Sequence[ClaimResult]) -> list[str]:

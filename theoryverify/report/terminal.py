@@ -62,8 +62,8 @@ def show_report(report: Report, out: Console) -> None:
             _verdict(claim.verdict, claim.expected),
             "" if claim.rung is None else str(claim.rung) + (" given" if claim.assumes else ""),
             Text(_scope(claim)),
-            _controls(claim.checks),
-            _mutants(claim.checks),
+            _controls(claim.checks) or "-",
+            _mutants(claim.checks) or "-",
             f"{claim.seconds:.1f}",
         )
     out.print(table)
@@ -81,12 +81,12 @@ def _scope(claim: ClaimResult) -> str:
 
 def _controls(checks: tuple[CheckResult, ...]) -> str:
     controls = [control for check in checks for control in check.controls]
-    return f"{sum(c.verdict is REFUTED for c in controls)}/{len(controls)}" if controls else "-"
+    return f"{sum(c.verdict is REFUTED for c in controls)}/{len(controls)}" if controls else ""
 
 
 def _mutants(checks: tuple[CheckResult, ...]) -> str:
     tried = sum(check.mutants.tried for check in checks)
-    return f"{sum(check.mutants.killed for check in checks)}/{tried}" if tried else "-"
+    return f"{sum(check.mutants.killed for check in checks)}/{tried}" if tried else ""
 
 
 def _show_assumptions(report: Report, out: Console) -> None:
@@ -111,13 +111,15 @@ def _show_reasons(report: Report, out: Console) -> None:
 
 
 def summary(report: Report) -> str:
-    """One line: how many claims are as expected, controls refuted, mutants killed."""
-    checks = [check for claim in report.claims for check in claim.checks]
-    return (
-        f"\n{sum(c.as_expected for c in report.claims)} of {len(report.claims)} claims as expected; "
-        f"{_controls(tuple(checks))} controls refuted; {_mutants(tuple(checks))} mutants killed; "
-        f"preset {report.preset}, seed {report.seed}"
-    )
+    """One line: how many claims are as expected, controls refuted, mutants killed, if any were."""
+    checks = tuple(check for claim in report.claims for check in claim.checks)
+    fine = sum(claim.as_expected for claim in report.claims)
+    parts = [f"{fine} of {len(report.claims)} claims as expected"]
+    if controls := _controls(checks):
+        parts.append(f"{controls} controls refuted")
+    if mutants := _mutants(checks):
+        parts.append(f"{mutants} mutants killed")
+    return "\n" + "; ".join([*parts, f"preset {report.preset}, seed {report.seed}"])
 
 
 class Progress:

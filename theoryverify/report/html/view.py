@@ -235,6 +235,7 @@ def summary_counts(report: Report) -> dict[str, str]:
     """The figures at the top of the page."""
     checks = [check for claim in report.claims for check in claim.checks]
     controls = [control for check in checks for control in check.controls]
+    refuted = sum(control.verdict is REFUTED for control in controls)
     tried = sum(check.mutants.tried for check in checks)
     killed = sum(check.mutants.killed for check in checks)
     fine = sum(claim.as_expected for claim in report.claims)
@@ -243,6 +244,6 @@ def summary_counts(report: Report) -> dict[str, str]:
         "claims as expected": f"{fine}/{len(report.claims)}",
         "claims that hold": str(holding),
         "checks": str(len(checks)),
-        "controls refuted": f"{sum(c.verdict is REFUTED for c in controls)}/{len(controls)}",
+        "controls refuted": f"{refuted}/{len(controls)}" if controls else "–",
         "mutants killed": f"{killed}/{tried}" if tried else "–",
     }
