@@ -3,14 +3,18 @@
 Every find is confirmed here by arithmetic that the search does not use.
 """
 
+import re
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sympy import Integer
 
 from tests.claims.found import certified
+from theoryverify.claims.claim import Claim, Context
+from theoryverify.claims.examine import examine
 from theoryverify.claims.search import falsify
 from theoryverify.cli import main
 from theoryverify.exact.densities import Uniform
@@ -50,6 +54,27 @@ def test_the_windows_failure_at_small_depth(seed: int) -> None:
     grid = [Fraction(k, 200) * 2 / law.upper for k in range(1, 201)]
     values = [loss(t) for t in grid]
     assert all(left > right for left, right in pairwise(values))
+
+
+def test_what_a_judge_says_can_be_read_without_its_source() -> None:
+    """What was claimed stands beside what was found, and one is one."""
+    point = Point(Discrete({2: "15/17", 19: "3/34", 27: "1/34"}), 2)
+    window = WINDOW.statement_claim("toy.window", point, without=["large depth"])
+    limit = LIMIT.statement_claim(
+        "toy.limit", Discrete({1: "1/2", 3: "1/2"}), without=["Assumption 6.1"]
+    )
+    uniform = LIMIT.statement_claim("toy.uniform", Uniform(2, 5))
+    odd = ODD.statement_claim("toy.odd", Point(Discrete({2: "1/2", 5: "1/4", 9: "1/4"}), 3))
+
+    def said(claim: Claim, formula: object) -> str:
+        return examine(claim, claim.checks[0], formula, Context()).reason
+
+    assert said(window, 1).endswith(
+        "stationary points in (-2/Z̄, 0): claimed 1, found 0, by a cover of 1 cell"
+    )
+    assert said(limit, LIMIT.formula).endswith("for every T: claimed 0.5, found 1/3")
+    assert re.search(r"every T >= \d+: claimed 2, found 0.28\d*", said(uniform, Integer(2)))
+    assert said(odd, 3).endswith("zeros of I on (0, ∞): claimed 3, found 2")
 
 
 def test_the_window_under_its_hypotheses() -> None:

@@ -43,6 +43,11 @@ class Cover:
     cells: tuple[tuple[Fraction, Fraction], ...]
     examined: int
 
+    def against(self, claimed: int) -> str:
+        """The number that was claimed and the number found, in words."""
+        cells = "cell" if self.examined == 1 else "cells"
+        return f"claimed {claimed}, found {len(self.cells)}, by a cover of {self.examined} {cells}"
+
 
 @dataclass(frozen=True)
 class Polynomials:

@@ -61,17 +61,22 @@ def one_stationary_point(
         if depth > MAX_DEPTH:
             inside = interior_sign(law, depth)
             found_there = None if inside is None else int(inside == -1)
+            seen = (
+                "and the sign of F_T'(-2/Z̄) is undecided"
+                if inside is None
+                else f"found {found_there}, as F_T'(-2/Z̄) has the sign {inside}"
+            )
             examination.decide(
                 f"T = {depth}: stationary points in (-2/Z̄, 0)",
                 None if found_there is None else found_there == stated,
-                f"{found_there}, as F_T'(-2/Z̄) has the sign {inside}",
+                f"claimed {stated}, {seen}",
             )
             continue
         cover = window_cover(law, depth)
         examination.decide(
             f"T = {depth}: stationary points in (-2/Z̄, 0)",
             len(cover.cells) == stated,
-            f"{len(cover.cells)}, by a cover of {cover.examined} cells",
+            cover.against(stated),
             by=partial(_stationary_points, law, depth, stated),
         )
         found = beta_star(law, depth, 12).beta
@@ -170,9 +175,9 @@ def first_interior_depth(stated: int, examination: Examination) -> Evidence:
         cover = window_cover(_RARE, depth)
         inside = 1 if depth >= stated else 0
         examination.decide(
-            f"T = {depth}: {inside} stationary points",
+            f"T = {depth}: stationary points in (-2/Z̄, 0)",
             len(cover.cells) == inside,
-            f"{len(cover.cells)}, by a cover of {cover.examined} cells",
+            cover.against(inside),
             by=partial(_stationary_points, _RARE, depth, inside),
         )
         examination.lemma(

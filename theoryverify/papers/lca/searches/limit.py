@@ -90,15 +90,17 @@ def limit_for_every_depth(
     if seen.degenerate:
         exact = 1 / seen.lower
         examination.decide(
-            f"the limit is α*_T = 1/{seen.lower} for every T", stated.contains(exact), f"{stated}"
+            "the limit of α*_T, which is one number for every T",
+            stated.contains(exact),
+            f"claimed {stated}, found {exact}",
         )
         return examination.evidence("every T")
     found = limit_bracket(seen, depth).enclosure
     inside = None if stated.overlaps(found) and not stated.within(found) else stated.within(found)
     examination.decide(
-        f"the stated limit lies where α*_T lies for every T >= {depth}",
+        f"the limit of α*_T, in an interval that holds α*_T for every T >= {depth}",
         inside,
-        f"{stated} in {found}",
+        f"claimed {stated}, found {found}",
     )
     return examination.evidence(f"every T >= {depth}")
 

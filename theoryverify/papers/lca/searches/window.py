@@ -69,9 +69,9 @@ def window_holds_one(stated: int, case: Point, examination: Examination) -> Evid
     """The stationary points in the window, by a cover of all of it and by Sturm's theorem."""
     cover = window_cover(case.law, case.depth)
     examination.decide(
-        f"stationary points in (-2/Z̄, 0): {stated}",
+        "stationary points in (-2/Z̄, 0)",
         len(cover.cells) == stated,
-        f"{len(cover.cells)}, by a cover of {cover.examined} cells",
+        cover.against(stated),
     )
     if case.depth <= 40:
         exact = pair_integral(case.law, case.depth).integral
@@ -128,7 +128,9 @@ def turns(stated: int, case: Point, examination: Examination) -> Evidence:
     exact = pair_integral(case.law, case.depth).integral
     far = root_bound(exact) + 1
     counted = open_count(exact, far * 0, far)
-    examination.decide(f"zeros of I on (0, ∞): {stated}", counted == stated, f"{counted}")
+    examination.decide(
+        "zeros of I on (0, ∞)", counted == stated, f"claimed {stated}, found {counted}"
+    )
     return examination.evidence("all of β < 0, exactly")
 
 
