@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -83,7 +84,13 @@ def test_a_broken_formula_of_a_new_paper_is_found(tmp_path: Path) -> None:
     ("name", "words"),
     [
         ("My-Paper", "cannot name a paper"),
-        ("class", "cannot name a paper"),
+        ("ünder", "'ünder' cannot name a paper; use letters a to z, digits and _, a letter first"),
+        ("_x", "cannot name a paper"),
+        ("2x", "cannot name a paper"),
+        ("x²", "cannot name a paper"),
+        ("", "cannot name a paper"),
+        ("class", "'class' is a word of Python's grammar; choose another"),
+        ("lca", "there is a paper 'lca' already; choose another"),
         ("json", "a module that exists already"),
         ("theoryverify", "a module that exists already"),
         ("there", "is there already; nothing was written"),
@@ -98,6 +105,29 @@ def test_bad_names(
     assert words in err
     assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_the_command_that_it_prints_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parent = tmp_path / "my papers"
+    parent.mkdir()
+    assert main(["new", "my_paper_2", "--in", str(parent)]) == 0
+    lines = capsys.readouterr().out.partition("Check it:\n")[2].splitlines()
+    script = " && ".join(line.strip() for line in lines)
+    assert "&& theoryverify check --papers my_paper_2.py" in script
+    script = script.replace(
+        "theoryverify check", f"{shlex.quote(sys.executable)} -m theoryverify list"
+    )
+    done = subprocess.run(script, shell=True, capture_output=True, text=True, check=False)
+    assert "my_paper_2.1" in done.stdout, done.stderr
+
+
+def test_the_readme_of_a_new_paper(tmp_path: Path) -> None:
+    for name in ("my_x", "my_paper_of_a_longer_name"):
+        text = next(file for file in create(name, tmp_path) if file.name == "README.md").read_text()
+        assert text.endswith("them does not count.\n")
+        assert f"    theoryverify check --papers {name}.py {name}.1\n" in text
 
 
 def test_a_folder_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -22,16 +24,18 @@ _FILES = {
 }
 
 
-def create(name: str, parent: Path) -> list[Path]:
+def create(name: str, parent: Path, taken: Collection[str] = ()) -> list[Path]:
     """Write a new paper into the folder ``parent/name``.
 
     Parameters
     ----------
     name : str
-        A lower-case Python name, such as ``my_paper``. It names the module, the folder, and is the
-        first part of the claims' ids.
+        Letters a to z, digits and ``_``, a letter first, such as ``my_paper``. It names the module,
+        the folder, and is the first part of the claims' ids.
     parent : Path
         An existing folder.
+    taken : collection of str
+        Names of the papers that there are.
 
     Returns
     -------
@@ -44,8 +48,17 @@ def create(name: str, parent: Path) -> list[Path]:
         For a name that no module can have or that is taken, a folder that is there already, or a
         parent that is missing or not writable.
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower():
-        raise InputError(f"{name!r} cannot name a paper; use lower-case letters, such as my_paper")
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        raise InputError(
+            f"{name!r} cannot name a paper; use letters a to z, digits and _, a letter first, "
+            "such as my_paper"
+        )
+    if keyword.iskeyword(name):
+        raise InputError(
+            f"{name!r} is a word of Python's grammar; choose another, such as my_paper"
+        )
+    if name in taken:
+        raise InputError(f"there is a paper {name!r} already; choose another name")
     target = parent / name
     if target.exists():
         raise InputError(f"{target} is there already; nothing was written")
