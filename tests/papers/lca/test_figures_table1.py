@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,9 @@ from tests.data_room.test_data import clips, some_digits
 from tests.figure_checks import assert_tidy, axes_of, canvas_of
 from theoryverify.data import prepared
 from theoryverify.data.avmnist import pair
+from theoryverify.errors import InputError
 from theoryverify.figures import Data, Plan
-from theoryverify.figures.render import render
+from theoryverify.figures.render import render, require_installed
 from theoryverify.papers.lca.experiments import table1 as experiments
 from theoryverify.papers.lca.figures.table1 import AVMNIST, TABLE1
 from theoryverify.papers.lca.table1 import EFFECTS
@@ -76,6 +79,13 @@ def test_effects_are_contrasts_of_the_accuracies() -> None:
         assert abs(sum(coefficients.values())) < 1e-12
         low, high = row.numbers("clip_lower")[0], row.numbers("clip_upper")[0]
         assert low <= expected <= high
+
+
+def test_scipy_is_asked_for_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for figure in (TABLE1, AVMNIST):
+        with pytest.raises(InputError, match=f"{figure.name} needs scipy"):
+            require_installed([figure])
 
 
 def test_pictures_and_files() -> None:

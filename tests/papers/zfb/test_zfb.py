@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import sympy
 from theoryverify.claims import Context
 from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import run_check
+from theoryverify.claims.ladder import INCONCLUSIVE
 from theoryverify.claims.registry import claims_of
 from theoryverify.cli import main
 from theoryverify.errors import InputError
@@ -33,6 +35,24 @@ def test_every_check_is_sound(claim: str, check: str) -> None:
     result = run_check(CLAIMS[claim], found, Context())
     assert result.verdict is CLAIMS[claim].expected, result.why
     assert result.sound, [(control.name, control.verdict) for control in result.controls]
+
+
+@pytest.mark.parametrize(
+    ("claim", "check", "missing", "said"),
+    [
+        ("zfb.4.1", "the flow, integrated", "scipy.integrate", "SciPy is not there: pip install"),
+        ("zfb.4.1.scale", "the flow, integrated", "scipy.integrate", "SciPy is not there"),
+        ("zfb.4.3", "literal network", "torch", "Torch is not there: pip install"),
+    ],
+)
+def test_without_an_extra_a_check_is_inconclusive_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, claim: str, check: str, missing: str, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    found = next(c for c in CLAIMS[claim].checks if c.name == check)
+    result = run_check(CLAIMS[claim], found, Context())
+    assert result.verdict is INCONCLUSIVE
+    assert said in result.why
 
 
 @pytest.mark.parametrize(("spectrum", "n"), [((1, 3), 1), ((2, "1/2"), 2), ((5,), 3)])

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from theoryverify.errors import UndecidedError
+
 Array = npt.NDArray[np.float64]
 
 _TOLERANCE = 1e-10
@@ -76,8 +78,13 @@ def flow_end(case: Case) -> tuple[float, Array, float]:
     ------
     FloatingPointError
         If the integrator gives up, or the end is no critical point.
+    UndecidedError
+        Without SciPy.
     """
-    from scipy.integrate import solve_ivp
+    try:
+        from scipy.integrate import solve_ivp
+    except ImportError as error:
+        raise UndecidedError('SciPy is not there: pip install "theoryverify[simulate]"') from error
 
     d = len(case.eigenvalues)
     Lam = case.basis * case.spectrum @ case.basis.T

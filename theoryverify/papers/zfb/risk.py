@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from theoryverify.errors import InputError
+from theoryverify.errors import InputError, UndecidedError
 from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.zfb import theory
 
@@ -98,8 +98,16 @@ def literal_errors(
     -------
     callable
         ``(n, rng) -> errors (n,)``, for test length ``length``.
+
+    Raises
+    ------
+    UndecidedError
+        Without Torch.
     """
-    import torch
+    try:
+        import torch
+    except ImportError as error:
+        raise UndecidedError('Torch is not there: pip install "theoryverify[simulate]"') from error
 
     from theoryverify.models.attention import LSA, embed
 

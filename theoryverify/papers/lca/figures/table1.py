@@ -135,7 +135,7 @@ TABLE1 = Figure(
     experiments.table1_data,
     draw_table1,
     (8.8, 4.4),
-    needs=("torch",),
+    needs=("torch", "scipy"),
 )
 
 AVMNIST = Figure(
@@ -146,5 +146,5 @@ AVMNIST = Figure(
     experiments.avmnist_data,
     draw_avmnist,
     (7.4, 5.6),
-    needs=("torch",),
+    needs=("torch", "scipy"),
 )
