@@ -239,6 +239,8 @@ def test_derivations_print_only_asserted_steps(
         (["check", "lca", "--colour"], "--colour"),
         (["derive", "nope"], "lca_loss"),
         (["list", "--from", "/no/such.json"], "/no/such.json"),
+        (["list", "--colour"], "see `theoryverify list --help`"),
+        (["--colour", "list"], "--colour"),
         (["frobnicate"], "frobnicate"),
         ([], "VERB"),
     ],
@@ -251,6 +253,56 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert out == ""
     assert err.count("\n") == 1
     assert words in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "lca.C.1"],
+        ["falsify", "lca.F.3"],
+        ["data", "prepare"],
+        ["figure", "lca.stationary"],
+        ["train", "quick"],
+        ["risk", "--law", "uniform(2,5)", "--dim", "2", "--context", "3", "--depth", "1",
+         "--alpha", "1/4", "--prompts", "2"],
+    ],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_seeds_have_one_range(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    for seed in (2**62 + 1, -1):
+        code, _, err = run(capsys, *arguments, "--seed", str(seed))
+        assert code == 2
+        assert err.count("\n") == 1
+        assert f"seed = {seed}" in err
+        assert str(2**62) in err
+
+
+@pytest.mark.parametrize("gone", ["stdout", "stderr"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["check", "lca.C.1"], 0),
+        (["list"], 0),
+        (["--help"], 0),
+        (["check", "lca.nope"], 2),
+    ],
+)
+def test_a_closed_pipe_is_no_verdict(arguments: list[str], code: int, gone: str) -> None:
+    """As in `theoryverify check lca.C.1 2>&1 | head -1`: the code is that of the run."""
+    closed, other = os.pipe()
+    os.close(closed)
+    pipes: dict[str, int] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    pipes[gone] = other
+    done = subprocess.run(
+        [sys.executable, "-m", "theoryverify", *arguments], text=True, check=False, **pipes
+    )
+    os.close(other)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in (done.stderr or "")
+    if gone == "stdout" and code == 2:
+        assert "lca.nope" in done.stderr
+    if gone == "stderr" and code == 0:
+        assert done.stdout
 
 
 def test_reports_of_another_kind_are_refused(

@@ -208,6 +208,8 @@ def test_files_are_written_and_named(capsys: pytest.CaptureFixture[str], tmp_pat
         (["lca.stationary", "--seed", "-1"], "seed"),
         (["lca.stationary", "--seed", "half"], "half"),
         (["lca.stationary", "--out", "/proc/nowhere"], "/proc/nowhere"),
+        (["lca.stationary", "--cluster", "foo"], "cluster 'foo' is no address"),
+        (["lca.stationary", "--store", __file__], "is not a folder"),
     ],
 )
 def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
@@ -246,6 +248,52 @@ def test_what_a_figure_needs_is_named_before_anything_is_computed(
     assert "demo.hungry needs no_such_module" in err
     assert 'pip install "theoryverify[simulate,figures]"' in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_a_refused_figure_made_goes_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def data(plan: Plan) -> Data:
+        raise InputError("no data")
+
+    monkeypatch.setattr(
+        catalogue, "figures", lambda: {"demo.none": Figure("demo.none", "t", "c", data, _demo_draw)}
+    )
+    mine, kept = tmp_path / "mine", tmp_path / "kept"
+    mine.mkdir()
+    kept.mkdir()
+    (kept / "other.txt").write_text("mine")
+    for out in ("new/deep", "mine", "kept/new"):
+        code, _, err = run(
+            capsys,
+            "figure",
+            "--all",
+            "--out",
+            str(tmp_path / out),
+            "--store",
+            str(tmp_path / "store"),
+        )
+        assert (code, err) == (2, "theoryverify: no data\n")
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} == {
+        "mine",
+        "kept",
+        "kept/other.txt",
+    }
+
+
+def test_a_store_that_is_a_file_is_refused_before_anything_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("scipy")
+    file = tmp_path / "FILE"
+    file.write_text("")
+    code, out, err = run(
+        capsys, "figure", "lca.table1", "--store", str(file), "--out", str(tmp_path / "out")
+    )
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
 
 
 @pytest.mark.usefixtures("only_demo")

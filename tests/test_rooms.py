@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "theoryverify"
 
 FLOORS = (
     ("_lazy", "certify", "errors"),
-    ("budget", "files", "memory", "progress", "seeds"),
+    ("budget", "files", "memory", "pipes", "progress", "seeds"),
     ("exact",),
     ("claims", "data", "models", "passage", "scaffold", "steppers"),
     ("flow", "pytest_plugin", "report", "simulate", "stats"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from typing import NoReturn
 from theoryverify.claims.discovery import discover, each, leave_out, use_files
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError, SweepFailed, TrainingDiverged, UndecidedError
+from theoryverify.pipes import readers_may_go
 from theoryverify.verbs import CORE
 
 DESCRIPTION = "Checks the theory in machine-learning papers by machine."
@@ -47,9 +47,13 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    with readers_may_go():
+        return _main(list(sys.argv[1:] if argv is None else argv))
+
+
+def _main(argv: list[str]) -> int:
     try:
-        arguments = _take_papers(list(sys.argv[1:] if argv is None else argv))
-        args = _parser().parse_args(_protect_minus(arguments))
+        args = _parsed(_protect_minus(_take_papers(argv)))
         outcome: Outcome = args.run(args)
     except InputError as error:
         print(f"theoryverify: {_one_line(error)}", file=sys.stderr)
@@ -74,15 +78,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     for name, reason in discover().broken.items():
         print(f"theoryverify: left out: paper {name!r}: {_one_line(reason)}", file=sys.stderr)
-    try:
-        if args.json:
-            print(json.dumps(outcome.document, indent=2, ensure_ascii=False))
-        elif outcome.text:
-            print(outcome.text)
-        sys.stdout.flush()
-    except BrokenPipeError:  # `theoryverify list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if args.json:
+        print(json.dumps(outcome.document, indent=2, ensure_ascii=False))
+    elif outcome.text:
+        print(outcome.text)
     return outcome.exit_code
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
+    """What the verb is given; what it does not know is refused with the verb's own help."""
+    args, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        raise InputError(
+            f"unrecognized arguments: {' '.join(unknown)} (see `theoryverify {args.verb} --help`)"
+        )
+    return args
 
 
 def _one_line(error: object) -> str:

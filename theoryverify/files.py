@@ -10,7 +10,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from theoryverify.errors import InputError
@@ -36,6 +36,24 @@ def writable_folder(path: Path) -> Path:
     except OSError as error:
         raise InputError(f"cannot write to folder {path}: {error.strerror}") from error
     return path
+
+
+@contextlib.contextmanager
+def folder_for_a_while(path: Path) -> Iterator[Path]:
+    """:func:`writable_folder`, of which what was made here goes again if nothing came into it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or written to.
+    """
+    made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
+    try:
+        yield writable_folder(path)
+    finally:
+        with contextlib.suppress(OSError):  # one that is not empty stays, and those above it
+            for folder in made:
+                folder.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:

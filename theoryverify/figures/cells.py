@@ -73,11 +73,10 @@ class Cells:
     _store: Store | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        plan = self.plan
-        if plan.preset != "quick" or plan.store or plan.cluster or plan.jobs > 1:
+        if self.plan.keeps:
             from theoryverify.simulate.store import Store
 
-            self._store = Store.open(plan.store)
+            self._store = Store.open(self.plan.store)
 
     def compute(
         self,

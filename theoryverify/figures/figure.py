@@ -49,6 +49,11 @@ class Plan:
         if self.preset not in PRESETS:
             raise InputError(f"preset {self.preset!r} is unknown; choose {', '.join(PRESETS)}")
 
+    @property
+    def keeps(self) -> bool:
+        """Whether cells are kept in the store; other processes hand them over there."""
+        return bool(self.preset != "quick" or self.store or self.cluster or self.jobs > 1)
+
     def rng(self, name: str) -> np.random.Generator:
         """Randomness that depends on the seed and a name alone."""
         return named_rng(self.seed, name)

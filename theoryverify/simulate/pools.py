@@ -293,6 +293,18 @@ class Cluster:
             raise self._gone(type(error).__name__) from error
 
 
+def require_address(address: str) -> None:
+    """Refuse what is no address of a scheduler.
+
+    Raises
+    ------
+    InputError
+        If it has another form.
+    """
+    if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d{1,5}", address):
+        raise InputError(f"cluster {address!r} is no address; write tcp://HOST:PORT")
+
+
 @contextlib.contextmanager
 def cluster(address: str, code: tuple[str, ...]) -> Iterator[Cluster]:
     """The workers of a Dask scheduler, known to run the same code.
@@ -303,8 +315,7 @@ def cluster(address: str, code: tuple[str, ...]) -> Iterator[Cluster]:
         For an address that is none, if nobody answers there or distributed is not installed, if
         there are no workers, or some of another version.
     """
-    if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d{1,5}", address):
-        raise InputError(f"cluster {address!r} is no address; write tcp://HOST:PORT")
+    require_address(address)
     try:
         from distributed import Client
     except ImportError as error:

@@ -10,7 +10,7 @@ from theoryverify.errors import InputError
 from theoryverify.files import writable_folder
 from theoryverify.report.outputs import Outputs, add_options
 from theoryverify.verbs import parameters
-from theoryverify.verbs.options import device
+from theoryverify.verbs.options import device, seed_number
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     claims, asked = select([name.strip() for name in args.names])
     given = parameters.given(args)
     claims, placed = parameters.place(args, claims, asked, given)
-    seed = positive_integer(args.seed, "seed", least=0, most=2**63)
+    seed = seed_number(args.seed)
     jobs = None if args.jobs is None else positive_integer(args.jobs, "jobs", most=256)
     rung = Rung(args.rung) if args.rung else None
     outputs = Outputs.prepare(args, args.preset, rung, given)

@@ -11,6 +11,7 @@ from pathlib import Path
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.data import DEFAULT, VARIABLE
 from theoryverify.errors import InputError
+from theoryverify.verbs.options import seed_number
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,7 @@ def _run(args: argparse.Namespace) -> Outcome:
         pairs = prepared.load(path)
         checksum = prepared.digest(pairs)
     else:
-        seed = positive_integer(args.seed, "seed", least=0, most=2**63)
+        seed = seed_number(args.seed)
         most = None if args.most is None else positive_integer(args.most, "most", least=50)
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError
+from theoryverify.verbs.options import seed_number
 
 if TYPE_CHECKING:
     from theoryverify.claims import search
@@ -49,7 +50,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     if args.only_list:
         return _listing(searches_of(claim))
     dropped = [name.strip() for name in args.without]
-    seed = positive_integer(args.seed, "seed", least=0, most=2**63)
+    seed = seed_number(args.seed)
     budget = None if args.budget is None else positive_integer(args.budget, "budget", most=10**8)
     chosen = searches_of(claim)
     able = [one for one in chosen if set(dropped) <= {h.name for h in one.hypotheses}]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.verbs.options import device
+from theoryverify.verbs.options import device, seed_number
+
+if TYPE_CHECKING:
+    from theoryverify.figures.figure import Figure, Plan
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -41,32 +47,52 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.exact.rationals import positive_integer
     from theoryverify.figures.catalogue import figure_list, selected
     from theoryverify.figures.figure import Plan
-    from theoryverify.figures.render import render, require_installed
-    from theoryverify.files import writable_folder, write_bytes
+    from theoryverify.figures.render import require_installed
 
     if args.list_all:
         return figure_list()
     chosen = selected([name.strip() for name in args.names], everything=args.all)
-    seed = positive_integer(args.seed, "seed", least=0, most=2**63)
+    seed = seed_number(args.seed)
     jobs = positive_integer(args.jobs, "jobs", most=1024)
     plan = Plan(args.preset, device(args.device), seed, args.store, jobs, args.cluster)
+    if plan.cluster is not None:
+        from theoryverify.simulate.pools import require_address
+
+        require_address(plan.cluster)
     require_installed(chosen)
-    folder = writable_folder(Path(args.out))
-    rows = []
-    for figure in chosen:
-        files = render(figure, figure.data(plan), plan)
-        for name, content in files.items():
-            write_bytes(folder / name, content)
-        rows.append(
-            {
-                "name": figure.name,
-                "title": figure.title,
-                "files": [str(folder / name) for name in files],
-            }
-        )
-        print(f"{figure.name}: written", file=sys.stderr)
+    with _folders(Path(args.out), plan) as folder:
+        rows = [_written(figure, plan, folder) for figure in chosen]
     document = {"preset": plan.preset, "device": plan.device, "seed": plan.seed, "figures": rows}
     return Outcome(document, "\n".join(file for row in rows for file in row["files"]))
+
+
+@contextlib.contextmanager
+def _folders(out: Path, plan: Plan) -> Iterator[Path]:
+    """The folder for figures and that of the store: known to take files, and gone if left empty."""
+    from theoryverify.files import folder_for_a_while
+
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(folder_for_a_while(out))
+        if plan.keeps:
+            from theoryverify.simulate.store import Store
+
+            stack.enter_context(folder_for_a_while(Store.open(plan.store).root))
+        yield folder
+
+
+def _written(figure: Figure, plan: Plan, folder: Path) -> dict[str, Any]:
+    from theoryverify.figures.render import render
+    from theoryverify.files import write_bytes
+
+    files = render(figure, figure.data(plan), plan)
+    for name, content in files.items():
+        write_bytes(folder / name, content)
+    print(f"{figure.name}: written", file=sys.stderr)
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "files": [str(folder / name) for name in files],
+    }
 
 
 COMMAND = Command("figure", "draw figures, with the data behind them", _configure, _run)

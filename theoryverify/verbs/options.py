@@ -5,6 +5,14 @@ from __future__ import annotations
 import re
 
 from theoryverify.errors import InputError
+from theoryverify.seeds import MOST
+
+
+def seed_number(text: str) -> int:
+    """Of all that is random: the same range for every verb."""
+    from theoryverify.exact.rationals import positive_integer
+
+    return positive_integer(text, "seed", least=0, most=MOST)
 
 
 def device(name: str) -> str:

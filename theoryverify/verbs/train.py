@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.verbs.options import device
+from theoryverify.verbs.options import device, seed_number
 
 if TYPE_CHECKING:
     from theoryverify.simulate.icl_config import Configuration
@@ -88,7 +88,6 @@ def _announce(settings: Configuration, name: str, place: str, checkpoints: Path)
 
 def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
     from theoryverify.errors import InputError
-    from theoryverify.exact.rationals import positive_integer
     from theoryverify.simulate.icl_config import PRESETS, read, with_model
 
     text = args.config.strip()
@@ -111,7 +110,7 @@ def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
             ".json or .toml"
         )
     if args.seed is not None:
-        settings = replace(settings, seed=positive_integer(args.seed, "seed", least=0, most=2**62))
+        settings = replace(settings, seed=seed_number(args.seed))
     stem = text if text in PRESETS else Path(text).stem
     return settings, f"{stem}-{settings.model.kind}-{settings.seed}"
 
