@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-MOST = 2**62
-"""The largest seed that is accepted, by every verb and in every file."""
-
 
 def named_rng(seed: int, name: str) -> np.random.Generator:
     """A generator that depends on the seed and the name alone.

@@ -33,7 +33,6 @@ def risk(args: argparse.Namespace) -> Outcome:
     from theoryverify.exact.law_grammar import parse_law
     from theoryverify.exact.rationals import exact_text, positive_integer, rational
     from theoryverify.papers.lca.risk import MAX_PROMPTS, finite_context_risk
-    from theoryverify.seeds import MOST
     from theoryverify.simulate.exact_law import MAX_DEPTH, MAX_SIZE
 
     law = parse_law(args.law)
@@ -43,7 +42,7 @@ def risk(args: argparse.Namespace) -> Outcome:
         "depth": positive_integer(args.depth, "depth", most=MAX_DEPTH),
     }
     prompts = positive_integer(args.prompts, "prompts", least=2, most=MAX_PROMPTS)
-    seed = positive_integer(args.seed, "seed", least=0, most=MOST)
+    seed = positive_integer(args.seed, "seed", least=0, most=2**62)
     alpha = rational(args.alpha, "alpha")
     beta = None if args.beta is None else rational(args.beta, "beta")
     found = finite_context_risk(law, **sizes, alpha=alpha, beta=beta, prompts=prompts, rng=seed)
