@@ -60,6 +60,32 @@ def test_every_relative_link_resolves(page: Path) -> None:
             assert (page.parent / target.partition("#")[0]).exists(), target
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_no_page_of_the_site_links_to_what_the_site_leaves_out(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s#]+)", page.read_text("utf-8")):
+        if not re.match("https?:", target) and "examples" not in page.parts:
+            path = (page.parent / target).resolve().relative_to(ROOT / "docs")
+            assert "examples" not in path.parts, target
+            assert path.suffix != ".py", target
+
+
+def test_nothing_is_installed_from_an_index_that_does_not_have_it() -> None:
+    """An extra of what is installed already is; the tool itself comes from a checkout."""
+    files = [
+        ROOT / "docs" / "tutorial.md",
+        *(ROOT / "docs" / "ci").iterdir(),
+        *(path for path in (ROOT / "docs" / "examples").rglob("*.*") if path.suffix != ".pyc"),
+        *(ROOT / "theoryverify" / "scaffold" / "templates").iterdir(),
+    ]
+    texts = [file.read_text("utf-8") for file in files if file.is_file()]
+    commands = [line for text in texts for line in re.findall(r"pip install[^`\n]*", text)]
+    assert len(commands) >= 7
+    for line in commands:
+        asked = line.partition("&&")[0]
+        rest = re.sub(r"theoryverify(\[\w+\])? @ git\+\S+", "", asked)
+        assert "theoryverify" not in rest, line
+
+
 def test_every_path_that_the_readme_names_exists() -> None:
     text = (ROOT / "README.md").read_text("utf-8").partition("<!-- statements -->")[0]
     names = set(
