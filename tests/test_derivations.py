@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from theoryverify.claims.discovery import papers
+
 SCRIPTS = sorted((Path(__file__).parents[1] / "derivations").glob("*.py"))
+
+
+@pytest.mark.parametrize("paper", ["lca", "mamba", "zfb"])
+def test_every_derivation_has_its_script(paper: str) -> None:
+    scripts = {script.stem for script in SCRIPTS}
+    listed = [derivation.name for derivation in papers()[paper].load("derivations")]
+    assert [name for name in listed if not {name, f"{paper}_{name}"} & scripts] == []
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
