@@ -18,7 +18,7 @@ def table() -> str:
     """One table a paper: id, statement, place, and the rungs of its checks or why there are none."""
     parts = []
     for paper in papers().values():
-        rows = listing(paper.name, {})
+        rows = listing([paper.name], {})
         covered = sum(row["coverage"] == "covered" for row in rows)
         parts.append(
             f"**`{paper.name}`**: *{paper.title}* ({paper.source}). "

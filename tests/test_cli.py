@@ -151,6 +151,18 @@ def test_list_shows_every_statement(capsys: pytest.CaptureFixture[str]) -> None:
         assert place in places
 
 
+def test_list_takes_papers_and_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(*arguments: str) -> list[str]:
+        return [row["id"] for row in document(capsys, "list", *arguments)["claims"]]
+
+    lca, zfb = listed("lca"), listed("zfb")
+    assert {name.partition(".")[0] for name in lca} == {"lca"}
+    assert listed("--paper", "lca") == lca
+    assert listed("lca", "zfb") == listed("--paper", "lca", "--paper", "zfb") == lca + zfb
+    assert listed("zfb", "--paper", "zfb") == zfb
+    assert listed("lca.F.3", "zfb.5.1") == ["lca.F.3", "zfb.5.1"]
+
+
 def test_check_and_list_from(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "deep" / "report"
     code, out, err = run(
@@ -238,6 +250,9 @@ def test_derivations_print_only_asserted_steps(
         (["check", "lca", "--junit", "/"], "folder"),
         (["check", "lca", "--colour"], "--colour"),
         (["derive", "nope"], "lca_loss"),
+        (["list", "nope"], "paper 'nope' is unknown"),
+        (["list", "lca.nope"], "claim 'lca.nope' is unknown"),
+        (["list", "--paper", "lca.F.3"], "paper 'lca.F.3' is unknown"),
         (["list", "--from", "/no/such.json"], "/no/such.json"),
         (["list", "--colour"], "see `theoryverify list --help`"),
         (["--colour", "list"], "--colour"),

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.discovery import paper_named
-from theoryverify.claims.registry import claims_of, sound_papers
+from theoryverify.claims.discovery import papers
+from theoryverify.claims.registry import select, sound_papers
 from theoryverify.claims.stored import read_report
 
 
-def listing(paper: str | None, standing: dict[str, str]) -> list[dict[str, Any]]:
-    """One row a claim, in the order of the papers."""
-    chosen = [paper_named(paper)] if paper is not None else sound_papers()
-    sources = {p.name: p.source for p in chosen}
+def listing(names: Sequence[str], standing: dict[str, str]) -> list[dict[str, Any]]:
+    """One row a claim, in the order of the papers; without names, of every paper there is."""
+    claims, asked = select(names or [paper.name for paper in sound_papers()])
     rows = []
-    for claim in claims_of(chosen).values():
-        if claim.paper not in sources:  # another paper, on which one of these rests
+    for claim in claims.values():
+        if claim.id not in asked:  # one on which these rest
             continue
         rows.append(
             {
                 "id": claim.id,
                 "paper": claim.paper,
-                "source": f"{sources[claim.paper]}, {claim.place}",
+                "source": f"{papers()[claim.paper].source}, {claim.place}",
                 "title": claim.title,
                 "statement": claim.statement,
                 "hypotheses": [hypothesis.name for hypothesis in claim.hypotheses],

@@ -9,7 +9,19 @@ from theoryverify.claims.paper import Command, Outcome
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--paper", metavar="P", help="only this paper")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="ID or PAPER",
+        help="claims or papers; all papers if none is named",
+    )
+    parser.add_argument(
+        "--paper",
+        action="append",
+        default=[],
+        metavar="P",
+        help="a paper, by another way (may be given again)",
+    )
     parser.add_argument(
         "--from",
         dest="report",
@@ -19,10 +31,12 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Outcome:
+    from theoryverify.claims.discovery import paper_named
     from theoryverify.claims.listing import listing, listing_text, read_standing
 
     standing = read_standing(Path(args.report)) if args.report else {}
-    rows = listing(args.paper, standing)
+    named = [paper_named(name.strip()).name for name in args.paper]
+    rows = listing([*(name.strip() for name in args.names), *named], standing)
     return Outcome({"claims": rows}, listing_text(rows))
 
 
