@@ -36,7 +36,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         help="where to write a counterexample, as a paper file "
-        "(out/falsify/found_CLAIM.py, with _ for each dot)",
+        "(out/falsify/found_CLAIM.py, with _ for . and -)",
     )
 
 
