@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from theoryverify.cli import main
+from theoryverify.errors import InputError, SweepFailed, TrainingDiverged, UndecidedError
+from theoryverify.flow import FlowError
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -318,6 +320,47 @@ def test_a_closed_pipe_is_no_verdict(arguments: list[str], code: int, gone: str)
         assert "lca.nope" in done.stderr
     if gone == "stderr" and code == 0:
         assert done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (TrainingDiverged(3, "loss nan"), 1),
+        (SweepFailed("toy", {"n=1": "ZeroDivisionError"}), 1),
+        (InputError("no"), 2),
+        (UndecidedError("wide"), 3),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_exit_codes_of_what_ends_a_verb(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+) -> None:
+    def ended(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("theoryverify.claims.listing.listing", ended)
+    found, out, err = run(capsys, "list")
+    assert (found, out) == (code, "")
+    assert err.count("\n") == 1
+
+
+def test_a_flow_that_does_not_arrive_is_undecided(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("scipy")
+
+    def lost(*_: object) -> None:
+        raise FlowError("the integrator failed")
+
+    monkeypatch.setattr("theoryverify.papers.lca.flow_two._follow", lost)
+    law = ["--law", "uniform(2,5)", "--depth", "10", "--parameters", "2"]
+    code, out, err = run(capsys, "flow", *law, "--beta0", "-1/5")
+    assert (code, out) == (3, "")
+    assert "undecided: the integrator failed" in err
 
 
 def test_reports_of_another_kind_are_refused(

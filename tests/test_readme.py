@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from theoryverify.claims.discovery import each
 from theoryverify.cli import main
+from theoryverify.verbs import CORE
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,6 +32,19 @@ def test_each_command_it_shows_is_there(capsys: object) -> None:
         with pytest.raises(SystemExit) as done:
             main([verb, "--help"])
         assert done.value.code == 0, verb
+
+
+def test_each_exit_code_is_there_with_each_verb_that_has_it() -> None:
+    rows = dict(re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / "README.md").read_text("utf-8"), re.M))
+    assert list(rows) == ["0", "1", "2", "3", "4", "130"]
+    named = {code: set(re.findall(r"`([a-z][a-z-]*)`", text)) for code, text in rows.items()}
+    assert named["4"] == {"check", "report"}
+    assert named["1"] == {"check", "report", "falsify", "train", "figure"}
+    everything = set().union(*named.values())
+    others = {"list", "derive", "new", "data", "cite", "lsa-risk"}  # 0, 2 or 130
+    assert everything | others == {
+        command.name for command in (*CORE, *(c for _, found in each("commands") for c in found))
+    }
 
 
 def test_its_python_example() -> None:

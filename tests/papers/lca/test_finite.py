@@ -365,6 +365,11 @@ def test_command_where_the_moments_explode(capsys: pytest.CaptureFixture[str]) -
     found = json.loads(capsys.readouterr().out)
     assert found["exact"]["excess_at_least"]["lower"].startswith("1003096731.88265")
     assert "explodes beyond" in found["warnings"][-1]
+    assert main([*ARGUMENTS, "--dim", "6", "--context", "50", "--depth", "20"]) == 0
+    (line,) = (
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("lower bound")
+    )
+    assert line.endswith("] of the expected excess risk (Jensen's inequality, for every d)")
 
 
 @pytest.mark.parametrize(

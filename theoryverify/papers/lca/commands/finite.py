@@ -124,11 +124,14 @@ def _text(document: dict[str, Any]) -> str:
         f"excess risk  {shown(excess['mean'])}   interval [{shown(excess['interval']['lower'])}, "
         f"{shown(excess['interval']['upper'])}]; at L = ∞ {shown(excess['infinite_context'])}",
     ]
-    for key, name in (("excess", "exactly"), ("excess_at_least", "at least")):
+    for key, name, joined in (
+        ("excess", "exactly", "is"),
+        ("excess_at_least", "lower bound", "of"),
+    ):
         if key in exact:
             lines.append(
-                f"{name:12s} [{exact[key]['lower']}, {exact[key]['upper']}] is the expected excess "
-                f"risk{' or more' if key != 'excess' else ''} ({exact['how']})"
+                f"{name:12s} [{exact[key]['lower']}, {exact[key]['upper']}] {joined} the expected "
+                f"excess risk ({exact['how']})"
             )
     lines.append(f"status       {document['status']}, {document['prompts']} prompts")
     lines += [f"warning      {warning}" for warning in document["warnings"]]

@@ -92,11 +92,16 @@ def _one(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
 
 
 def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome:
+    from theoryverify.errors import UndecidedError
+    from theoryverify.flow import FlowError
     from theoryverify.papers.lca.flow_two import gradient_flow
 
     start = -1 / law.upper if args.beta0 is None else args.beta0.strip()
     alpha0 = None if args.alpha0 is None else args.alpha0.strip()
-    found = gradient_flow(law, depth, start, alpha0, digits=digits)
+    try:
+        found = gradient_flow(law, depth, start, alpha0, digits=digits)
+    except FlowError as error:  # of the integrator; the theorem is not touched by it
+        raise UndecidedError(str(error)) from error
     rests = (
         "it rests on lca.uniqueness: one stationary point in the window"
         if found.certified
