@@ -121,7 +121,8 @@ OPENING = Claim(
     PLACE,
     _LAYER,
     title="some layer's gate, times y, has the signs of the theory's gated label",
-    note=f"{_OPENING} {_SIGNS}",
+    expected=REFUTED,
+    note=f"{_OPENING} {OPPOSITE} {_SIGNS}",
 )
 ALIGNMENT = Claim(
     "mamba.exp.alignment",
@@ -150,7 +151,8 @@ GPT2_OPENING = Claim(
     PLACE,
     _LAYER,
     title="some layer's attention, times y, has the signs of a gated label",
-    note=f"{_OPENING} {_SOFTMAX} {_SIGNS}",
+    expected=REFUTED,
+    note=f"{_OPENING} {OPPOSITE} (One of two trainings had such a layer.) {_SOFTMAX} {_SIGNS}",
 )
 GPT2_ALIGNMENT = Claim(
     "mamba.exp.gpt2.alignment",

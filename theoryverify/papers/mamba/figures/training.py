@@ -74,7 +74,7 @@ def _training(axis: Axes, rows: Table, single: Table) -> None:
         ylabel="error / error of predicting 0",
         ylim=(0, 1.3),
     )
-    axis.legend(loc="lower left")
+    axis.legend(loc="upper right", ncols=2)
 
 
 def _dark(number: int, count: int) -> float:
@@ -86,8 +86,7 @@ def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
     look = LOOKS[name]
     layers = rows.distinct("layer")
     for number, layer in enumerate(layers):
-        ends = []
-        for seed in rows.distinct("seed"):
+        for place, seed in enumerate(rows.distinct("seed")):
             own = rows.where(layer=layer, seed=seed)
             y = own.numbers("y")
             inside = np.abs(y) <= SHOWN
@@ -98,6 +97,7 @@ def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
                 **look.line(),
                 alpha=_dark(number, len(layers)),
                 linewidth=1.5 if last else 0.9,
+                label="" if place else f"layer {layer}",
             )
             axis.fill_between(
                 y[inside],
@@ -107,17 +107,15 @@ def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
                 alpha=0.12,
                 linewidth=0,
             )
-            ends.append((y[inside][-1], own.numbers("opening")[inside][-1]))
-        for end in ends:
-            axis.annotate(
-                str(layer), end, (3, -3), textcoords="offset points", fontsize=7.5, color=look.color
-            )
     axis.set(
         title=f"({letter}) {name}: how far layers open",
         xlabel="label $y$ in a token",
         ylabel="opening / its mean",
-        xlim=(-SHOWN, SHOWN * 1.08),
+        xlim=(-SHOWN, SHOWN),
     )
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high + 0.2 * (high - low))
+    axis.legend(loc="upper center", ncols=len(layers), fontsize=7.5)
 
 
 def _gates(axis: Axes, rows: Table, name: str, letter: str) -> None:
@@ -264,7 +262,7 @@ TRAINING = Figure(
     "What training in context teaches Mamba and GPT-2, beside the theory's gate",
     "(a) Error at the longest contexts while training, over that of predicting 0 (dotted). (b) How well "
     "⟨β,x⟩ of the query is read linearly from the residual stream before the first and after the last "
-    "layer, on unseen tasks. (c, d) How far each layer (numbers) opens to a token, against the label in "
+    "layer, on unseen tasks. (c, d) How far each layer opens to a token, against the label in "
     "it: for Mamba the mean of 1-exp(ΔA), for GPT-2 the attention of later positions; the theory's gate "
     "σ(y/ρ+b) rises from left to right. (e, f) Normalised Hermite coefficients of y times the gate "
     "low + (high-low)σ(y/ρ+b) that fits a layer best, labels counted as often as they are drawn; layers "
