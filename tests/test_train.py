@@ -103,6 +103,37 @@ def test_the_verb_reports_and_goes_on(
     assert "trivial" in text
 
 
+def test_a_stopped_run_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Ctrl-C before the first checkpoint and after it; then only the rest is announced."""
+    from theoryverify.simulate import loop
+
+    honest = loop.step_rng
+
+    def stopped_at(last: int) -> None:
+        def stop(seed: int, step: int) -> np.random.Generator:
+            if seed == 7 and step == last:
+                raise KeyboardInterrupt
+            return honest(seed, step)
+
+        monkeypatch.setattr(loop, "step_rng", stop)
+
+    path = file(tmp_path, seed=7)
+    for step, said in (
+        (1, "interrupted; there is no checkpoint yet, the same command begins anew"),
+        (5, "interrupted; the same command goes on from step 4"),
+    ):
+        stopped_at(step)
+        assert train(path, tmp_path / "out") == 130
+        assert said in capsys.readouterr().err
+    monkeypatch.undo()
+    assert train(path, tmp_path / "out", "--json") == 0
+    out, err = capsys.readouterr()
+    assert "2 more of 6 steps of 4 prompts, about a second or two here" in err
+    assert json.loads(out)["resumed_from"] == 4
+
+
 def test_a_seed_is_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = file(tmp_path, steps=2)
     losses = []

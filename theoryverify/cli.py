@@ -73,8 +73,9 @@ def _main(argv: list[str]) -> int:
             file=sys.stderr,
         )
         return 2
-    except KeyboardInterrupt:
-        print("theoryverify: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        how = f"; {stop}" if str(stop) else ""  # what a verb knows of going on
+        print(f"theoryverify: interrupted{how}", file=sys.stderr)
         return 130
     for name, reason in discover().broken.items():
         print(f"theoryverify: left out: paper {name!r}: {_one_line(reason)}", file=sys.stderr)

@@ -80,6 +80,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_spans() -> None:
+    assert estimate.span(0.2) == "a second or two"
     assert estimate.span(30) == "30 seconds"
     assert estimate.span(7_300) == "2.0 hours"
     assert estimate.span(86_400) == "24.0 hours"

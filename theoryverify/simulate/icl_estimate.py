@@ -103,8 +103,8 @@ def _threads(count: int | None) -> Iterator[None]:
 
 
 def span(seconds: float) -> str:
-    """``1.5 hours``, in the largest unit of which there are two or more."""
+    """``2.5 hours``, in the largest unit of which there are two or more."""
     for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {name}"
-    return f"{seconds:.0f} seconds"
+    return f"{seconds:.0f} seconds" if seconds >= 2 else "a second or two"

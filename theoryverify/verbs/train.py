@@ -57,6 +57,17 @@ def _run(args: argparse.Namespace) -> Outcome:
             return _train(settings, name, own, folder)
     except RefusedElsewhere:  # the first process has said why
         raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(folder / _CHECKPOINTS)) from None
+
+
+def _how_to_go_on(checkpoints: Path) -> str:
+    from theoryverify.simulate.checkpoint import steps_done
+
+    done = steps_done(checkpoints)
+    if done:
+        return f"the same command goes on from step {done}"
+    return "there is no checkpoint yet, the same command begins anew"
 
 
 def _first() -> bool:
@@ -73,12 +84,13 @@ def _announce(settings: Configuration, name: str, place: str, checkpoints: Path)
     if done >= settings.steps:
         return
     count = int(os.environ.get("WORLD_SIZE", "1"))
-    seconds = estimated_seconds(settings, done=done, device=place) / count
-    steps = (
-        f"{settings.steps - done} more of {settings.steps} steps"
-        if done
-        else (f"{settings.steps} steps")
-    )
+    share = replace(
+        settings, batch=-(-settings.batch // count)
+    )  # each process has its part of a batch
+    seconds = estimated_seconds(share, done=done, device=place)
+    steps = f"{settings.steps} steps"
+    if done:
+        steps = f"{settings.steps - done} more of {steps}"
     print(
         f"{name}: {steps} of {settings.batch} prompts, about {span(seconds)} here "
         f"(a few timed on {place}{f', for {count} processes' if count > 1 else ''})",
