@@ -39,7 +39,10 @@ def draw(configuration, rng):
     return {"x": rng.standard_normal(4) * configuration["scale"], "n": configuration["n"]}
 
 def slow(configuration, rng):
+    """Later cells do not end while there is a file called hold."""
     time.sleep(0.05)
+    while configuration["n"] >= 20 and pathlib.Path(configuration["folder"], "hold").exists():
+        time.sleep(0.05)
     return draw(configuration, rng)
 
 def fails(configuration, rng):
@@ -222,8 +225,8 @@ print("done")
 """
 
 
-LONG = 200
-"""Cells enough that a busy machine does not finish them between two looks at the store."""
+LONG = 60
+"""Cells of which the first twenty come to an end while there is a file called ``hold``."""
 
 
 def script(folder: Path, store: Path, count: int = 30) -> subprocess.Popen[str]:
@@ -241,6 +244,7 @@ def script(folder: Path, store: Path, count: int = 30) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_sweep_that_is_killed_goes_on_where_it_was(toys: Any, tmp_path: Path, how: Any) -> None:
     store, cells = Store(tmp_path / "store"), grid(tmp_path, LONG)
+    (tmp_path / "hold").touch()
     process = script(tmp_path, store.root, LONG)
     while len(list(store.keys())) < 4:
         assert process.poll() is None
@@ -256,6 +260,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(toys: Any, tmp_path: Path, 
     if how == signal.SIGINT:
         assert "Process" not in errors  # no traces of workers
         assert f"{stored} of {LONG} cells of toy are stored, {LONG - stored} are left" in errors
+    (tmp_path / "hold").unlink()
     before = calls(tmp_path)
     assert_right(sweep("toy", cells, toys.slow, store=store, jobs=2, show=False), cells)
     again = sum(calls(tmp_path).values()) - sum(before.values())

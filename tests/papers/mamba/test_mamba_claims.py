@@ -56,6 +56,9 @@ def test_counterexamples_are_declared() -> None:
         "mamba.exp.context.within",
         "mamba.exp.context.loss",
         "mamba.exp.gate",
+        "mamba.exp.gpt2.gate",
+        "mamba.exp.gpt2.opening",
+        "mamba.exp.opening",
     }
 
 
