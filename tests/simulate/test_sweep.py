@@ -215,7 +215,8 @@ def test_a_cell_that_always_kills_its_worker_is_found(
 
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests run in the background
 from theoryverify.simulate.store import Store
 from theoryverify.simulate.sweep import Cell, sweep
 folder, store = sys.argv[1:3]
