@@ -337,6 +337,11 @@ def test_of_models_that_may_not_have_learned_nothing_is_said(
     assert verdict(claim) is expected
 
 
+def test_the_statement_on_openings_has_the_bound_that_is_checked() -> None:
+    for claim in (labels.OPENING, labels.GPT2_OPENING):
+        assert f"c_1>c_3/{1 / labels.SMALLEST:g}" in claim.statement
+
+
 def test_the_clipped_error_of_predicting_0() -> None:
     z = np.linspace(-9, 9, 200_001)
     density = np.exp(-(z**2) / 2)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 PLACE = "experiments"
 NOTE = (
     f"{NUMBERING} The experiments were read second-hand; sizes here are those of our preset `laptop`, "
-    "not the paper's. Needs stored results: `theoryverify figure mamba.icl_curves --preset laptop`."
+    "not the paper's. Needs what `theoryverify figure mamba.icl_curves mamba.training --preset laptop` "
+    "stored."
 )
 ERROR = (
     f"{NOTE} R is the mean of squared errors clipped at {CLIP:g} over tasks, over the context sizes "

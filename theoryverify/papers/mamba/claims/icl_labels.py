@@ -95,7 +95,10 @@ _READ = (
 )
 _FIRST = r"c_1=\mathbb E[\hat T(g(z))z]>0\ \text{although}\ \mathbb E[g(z)z]=0"
 _ALL = r"c_0,c_1,c_2,c_3>0,\quad c_k=\mathbb E[\hat T(g(z))\,\mathrm{he}_k(z)]"
-_LAYER = r"\exists l:\ c_0,c_1,c_2,c_3>0,\quad c_k=\mathbb E[y\,O_l(y)\,\mathrm{he}_k(z)],\ y=g(z)"
+_LAYER = (
+    r"\exists l:\ c_0,c_2,c_3>0,\ c_1>c_3/20,\quad "
+    r"c_k=\mathbb E[y\,O_l(y)\,\mathrm{he}_k(z)],\ y=g(z)"
+)
 _ALIGNED = (
     r"\mathbb E\min\{(\hat z-\langle\beta,x\rangle)^2,4\}"
     r"<\tfrac34\,\mathbb E\min\{\langle\beta,x\rangle^2,4\}"

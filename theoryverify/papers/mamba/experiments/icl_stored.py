@@ -119,8 +119,8 @@ def stored(
     figure = "mamba.training" if probed else "mamba.icl_curves"
     raise UndecidedError(
         f"no stored result of {kind} ({change}) for each of {sizes.seeds} seeds: run `theoryverify "
-        f"figure {figure} --preset {preset}` first (on two cores half an hour for mamba.training, two "
-        "hours for mamba.icl_curves)"
+        f"figure {figure} --preset {preset}` first (on two cores about half an hour for "
+        "mamba.training, two hours for mamba.icl_curves)"
     )
 
 
