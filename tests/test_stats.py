@@ -13,6 +13,7 @@ from theoryverify.claims import HOLDS, INCONCLUSIVE, REFUTED
 from theoryverify.errors import InputError
 from theoryverify.stats import (
     BoundedMean,
+    Interval,
     KurtosisMean,
     Moments,
     Sequence,
@@ -300,3 +301,9 @@ def test_stats_import_neither_torch_nor_scipy() -> None:
         "import sys, theoryverify.stats; sys.exit('torch' in sys.modules or 'scipy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_interval_says_on_which_side_of_a_number_the_mean_is() -> None:
+    found = Interval(1.0, 2.0)
+    assert [found.above(x) for x in (0.5, 1.0, 1.5, 2.0, 2.5)] == [True, None, None, None, False]
+    assert [found.below(x) for x in (0.5, 1.0, 1.5, 2.0, 2.5)] == [False, None, None, None, True]

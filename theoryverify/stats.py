@@ -174,6 +174,14 @@ class Interval:
     def width(self) -> float:
         return self.upper - self.lower
 
+    def above(self, value: float) -> bool | None:
+        """Whether the mean is larger than ``value``; None where the interval does not say."""
+        return True if self.lower > value else False if self.upper < value else None
+
+    def below(self, value: float) -> bool | None:
+        """Whether it is smaller."""
+        return True if self.upper < value else False if self.lower > value else None
+
     def __str__(self) -> str:
         return f"[{self.lower:.6g}, {self.upper:.6g}]"
 

@@ -84,9 +84,8 @@ def _announce(settings: Configuration, name: str, place: str, checkpoints: Path)
     if done >= settings.steps:
         return
     count = int(os.environ.get("WORLD_SIZE", "1"))
-    share = replace(
-        settings, batch=-(-settings.batch // count)
-    )  # each process has its part of a batch
+    # Each process has its part of a batch.
+    share = replace(settings, batch=-(-settings.batch // count))
     seconds = estimated_seconds(share, done=done, device=place)
     steps = f"{settings.steps} steps"
     if done:

@@ -163,7 +163,8 @@ def test_a_layer_with_the_theorys_gate_has_its_coefficients() -> None:
         "change": np.tile(values, (6, 1)),
         "weight": np.ones(6),
     }
-    rows = list(base_training._gates(("Mamba", 1), run, TINY.base.task))
+    task = TINY.base.task
+    rows = list(base_training._gates(base_training.Seen.of(("Mamba", 1), run, task), task))
     exact = hermite_profile(TINY.base.task, base_training.THEORY["y σ(y-2)"], 4)
     assert [row[:3] for row in rows] == [("Mamba", 1, 1)] * 5
     assert all(row[3] > 0.999 for row in rows)

@@ -41,7 +41,7 @@ class Coefficient:
 
     @property
     def positive(self) -> bool | None:
-        return True if self.interval.lower > 0 else False if self.interval.upper < 0 else None
+        return self.interval.above(0)
 
     def __str__(self) -> str:
         return f"{self.interval}, {self.cut:.2%} of contributions cut"
@@ -58,14 +58,12 @@ def responses(run: Arrays, task: Task, *, instead: Transformation | None = None)
     return np.asarray(change @ projections(task, values))
 
 
-def gated_labels(
-    run: Arrays, task: Task, layer: int, *, instead: Transformation | None = None
-) -> Floats:
-    """What each prompt contributes to the coefficients of y times a layer's opening (prompts, degrees).
+def gated_labels(run: Arrays, task: Task, *, instead: Transformation | None = None) -> Floats:
+    """What each prompt contributes to the coefficients of y times an opening (layers, prompts, degrees).
 
-    With ``instead`` the opening is replaced by this function of y, the same for all prompts.
+    With ``instead`` each opening is replaced by this function of y, the same for all prompts.
     """
-    values, opening = run["values"], run["opening"][:, layer].astype(np.float64)
+    values, opening = run["values"], run["opening"].swapaxes(0, 1).astype(np.float64)
     if instead is not None:
         opening = np.broadcast_to(instead(values), opening.shape)
     return np.asarray((values * opening) @ projections(task, values))

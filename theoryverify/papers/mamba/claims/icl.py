@@ -23,7 +23,6 @@ from theoryverify.papers.mamba.claims.icl_given import (
     OPPOSITE,
     PLACE,
     REST,
-    positive,
     require_learned,
     scope,
     trained_models,
@@ -180,7 +179,7 @@ def support(stated: Better, examination: Examination, context: Context) -> Evide
     base, larger = (run.errors(runs.late(run.settings.context)) for run in trained)
     levels = [runs.level(errors, error=REST / 2) for errors in (stated.side(base, larger), larger)]
     gap = runs.difference(levels[1], levels[0])
-    examination.decide("R(r') - R(r) > 0", positive(gap), f"{levels[1]} less {levels[0]}: in {gap}")
+    examination.decide("R(r') - R(r) > 0", gap.above(0), f"{levels[1]} less {levels[0]}: in {gap}")
     return examination.evidence(scope(trained))
 
 
@@ -237,7 +236,7 @@ def _against_kernel(
     gap = runs.mean_interval(
         ridge - stated.side(mamba.errors(sizes), ridge), -CLIP, CLIP, error=REST
     )
-    sign = positive(gap)
+    sign = gap.above(0)
     if every and sign:
         sign = None  # shorter contexts were not looked at
     examination.decide("kernel ridge less Mamba > 0", sign, f"in {gap}")
@@ -258,7 +257,7 @@ def _against_gpt2(
     sizes = runs.late(2 * of.context if beyond else of.context)
     gpt2, mamba = (run.errors(sizes) for run in trained)
     gap = runs.mean_interval(gpt2 - stated.side(mamba, gpt2), -CLIP, CLIP, error=REST)
-    examination.decide("GPT-2 less Mamba > 0", positive(gap), f"in {gap}")
+    examination.decide("GPT-2 less Mamba > 0", gap.above(0), f"in {gap}")
     return examination.evidence(scope(trained, sizes))
 
 
@@ -310,7 +309,7 @@ def loss(stated: Better, examination: Examination, context: Context) -> Evidence
     gap = runs.mean_interval(
         gpt2 - stated.side(mamba_short - mamba_long, gpt2), -2 * CLIP, 2 * CLIP, error=REST
     )
-    examination.decide("loss of GPT-2 less loss of Mamba > 0", positive(gap), f"in {gap}")
+    examination.decide("loss of GPT-2 less loss of Mamba > 0", gap.above(0), f"in {gap}")
     return examination.evidence(scope(trained, sizes))
 
 

@@ -16,7 +16,6 @@ from theoryverify.claims.examination import Examination
 from theoryverify.errors import HypothesisError, UndecidedError
 from theoryverify.papers.mamba.claims.exponents import NUMBERING
 from theoryverify.simulate.icl_curves import CLIP
-from theoryverify.stats import Interval
 
 if TYPE_CHECKING:
     from theoryverify.papers.mamba.experiments.icl_stored import Stored
@@ -33,7 +32,6 @@ ERROR = (
     "trained models are fixed, only the tasks are random."
 )
 OPPOSITE = "At this size the trained models say the opposite; nothing is said of the paper's size."
-
 
 LEARNED, REST = SHARE / 2, SHARE / 2
 """What a claim spends on whether the models have learned, and on what it says."""
@@ -93,8 +91,3 @@ def scope(trained: Sequence[Stored], sizes: Sequence[int] | None = None) -> str:
     return "; ".join(
         [*parts, f"errors clipped at {CLIP:g}, mean over sizes and seeds, trained models fixed"]
     )
-
-
-def positive(found: Interval) -> bool | None:
-    """Of a number that the interval covers."""
-    return True if found.lower > 0 else False if found.upper < 0 else None

@@ -66,15 +66,13 @@ def floor(stated: Floor, examination: Examination, context: Context) -> Evidence
                 raise UndecidedError(f"K + λI has no Cholesky factor at ℓ² = {choice[0]:g}")
             sequence.update(np.minimum(errors, CUT))
             found = sequence.interval
-            if found.lower > stated.level or found.upper < stated.level:
+            above = found.above(stated.level)
+            if above is not None:
                 break
-        below = found.upper < stated.level
         examination.decide(
-            f"ℓ² = {choice[0]:g}, λ = {choice[1]:g}",
-            True if found.lower > stated.level else False if below else None,
-            f"{found}, {sequence.count} tasks",
+            f"ℓ² = {choice[0]:g}, λ = {choice[1]:g}", above, f"{found}, {sequence.count} tasks"
         )
-        if below:
+        if above is False:
             break
     return examination.evidence(
         f"r = {R}, noiseless, {len(grid)} choices of width and ridge; mean of errors cut at {CUT:g}"

@@ -26,6 +26,7 @@ from theoryverify.papers.mamba.claims.icl_given import (
     require_learned,
     trained_models,
 )
+from theoryverify.simulate.icl_curves import CLIP
 from theoryverify.simulate.icl_gates import gate
 
 if TYPE_CHECKING:
@@ -51,12 +52,10 @@ a hundredth, and the gated label whose gate opens to negative labels."""
 SMALLEST = 0.05
 """Of ``c_1/c_3`` of a layer's gated label; yσ(y-2) has 0.26, and y times a constant has 0."""
 CUT = "means of contributions cut at six standard deviations of a pilot"
-CLIPPED = 4.0
-"""Squared errors of read-outs are clipped here."""
-_SIZE = math.sqrt(CLIPPED)
+_SIZE = math.sqrt(CLIP)
 _INSIDE = math.erf(_SIZE / math.sqrt(2))
 NOTHING_READ = (
-    _INSIDE - 2 * _SIZE * math.exp(-CLIPPED / 2) / math.sqrt(2 * math.pi) + CLIPPED * (1 - _INSIDE)
+    _INSIDE - 2 * _SIZE * math.exp(-CLIP / 2) / math.sqrt(2 * math.pi) + CLIP * (1 - _INSIDE)
 )
 """``E min(z², c²) = P - 2cφ(c) + c²(1-P)`` with ``P = P(|z| < c)``: the clipped error of predicting 0."""
 REMAINS = 0.75
@@ -277,17 +276,16 @@ def opening_signs(stated: Stated, examination: Examination, context: Context) ->
     models = _models(stated, examination, context)
     from theoryverify.papers.mamba.icl_response import DEGREES, coefficient, gated_labels
 
-    layers = range(models[0].probes[0]["opening"].shape[1])
-    share = REST / (len(models) * len(layers) * len(DEGREES))
     instead = GATES[stated.instead] if stated.instead else None
     for seed, model in enumerate(models):
+        layers = gated_labels(model.probes[0], model.settings.task, instead=instead)
+        share = REST / (len(models) * len(layers) * len(DEGREES))
         signs, shown = [], []
-        for layer in layers:
-            parts = gated_labels(model.probes[0], model.settings.task, layer, instead=instead)
+        for number, parts in enumerate(layers, 1):
             parts[:, 1] -= SMALLEST * parts[:, 3]
             c = [coefficient(parts, k, error=share) for k in DEGREES]
             signs.append(_all([each.positive for each in c]))
-            shown.append(f"layer {layer + 1}: " + ", ".join(map(str, c)))
+            shown.append(f"layer {number}: " + ", ".join(map(str, c)))
         examination.decide(
             f"seed {seed}: a layer with c_0, c_1 - c_3/20, c_2, c_3 > 0",
             _any(signs),
@@ -320,7 +318,7 @@ def _any(decisions: Sequence[bool | None]) -> bool | None:
 )
 def read_out(stated: Stated, examination: Examination, context: Context) -> Evidence:
     models = _models(stated, examination, context)
-    from theoryverify.papers.mamba.experiments.icl_stored import mean_interval
+    from theoryverify.papers.mamba.experiments.icl_stored import level
 
     place, most = 0 if stated.instead == "input" else 1, REMAINS * NOTHING_READ
     for seed, model in enumerate(models):
@@ -330,15 +328,11 @@ def read_out(stated: Stated, examination: Examination, context: Context) -> Evid
         )
         if stated.instead == "other":
             target = np.roll(target, 1)
-        squares = (guess - target) ** 2
-        error = mean_interval(squares, 0.0, CLIPPED, error=REST / len(models))
-        below = True if error.upper < most else False if error.lower > most else None
-        examination.decide(f"seed {seed}: error below {most:.3f}", below, f"in {error}")
+        error = level((guess - target) ** 2, error=REST / len(models))
+        examination.decide(f"seed {seed}: error below {most:.3f}", error.below(most), f"in {error}")
     size = int(models[0].probes[0]["alignment_sizes"][-1])
     return examination.evidence(
-        _scope(
-            models, f"{size} examples, errors clipped at {CLIPPED:g}, models and read-outs fixed"
-        )
+        _scope(models, f"{size} examples, errors clipped at {CLIP:g}, models and read-outs fixed")
     )
 
 

@@ -78,8 +78,7 @@ class Stored:
 
         None where the interval, right but for ``error``, does not say.
         """
-        found, half = self.level(error), trivial_level(self.settings) / 2
-        return True if found.upper < half else False if found.lower > half else None
+        return self.level(error).below(trivial_level(self.settings) / 2)
 
     def level(self, error: float) -> Interval:
         """Of the clipped error at the longest contexts it was trained for."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +69,13 @@ def training_data(plan: Plan) -> Data:
 
 def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
     runs = {NAMES[kind]: each for (_, kind), each in trainings(plan, sizes, ("base",)).items()}
-    seen = {NAMES[kind]: each for (_, kind), each in probes(plan, sizes).items()}
+    probed = {NAMES[kind]: each for (_, kind), each in probes(plan, sizes).items()}
     task = sizes.base.task
+    seen = [
+        Seen.of((name, seed), run, task)
+        for name, each in probed.items()
+        for seed, run in enumerate(each)
+    ]
     return {
         "budget": budget(plan, sizes),
         "training": Table.of(
@@ -81,15 +88,15 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         ),
         "opening": Table.of(
             ("model", "seed", "layer", "y", "opening", "lower", "upper"),
-            [row for at, run in _each(seen) for row in _openings(at, run, task)],
+            [row for each in seen for row in _openings(each)],
         ),
         "fits": Table.of(
             ("model", "seed", "layer", "gate", "rho", "b", "low", "high", "explained"),
-            [row for at, run in _each(seen) for row in _fits(at, run, task)],
+            [row for each in seen for row in _fits(each)],
         ),
         "gates": Table.of(
             ("transformation", "seed", "layer", "explained", "k", "coefficient", "lower", "upper"),
-            [row for at, run in _each(seen) for row in _gates(at, run, task)]
+            [row for each in seen for row in _gates(each, task)]
             + [
                 (gate, None, None, None, *row)
                 for gate, T in THEORY.items()
@@ -98,12 +105,12 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         ),
         "response": Table.of(
             ("transformation", "seed", "y", "T", "lower", "upper"),
-            [row for at, run in _each(seen) for row in _responses(at, run, task)]
+            [row for each in seen for row in _responses(each, task)]
             + [row for known in _known(task).items() for row in _on_grid(*known, task)],
         ),
         "profile": Table.of(
             ("transformation", "seed", "k", "coefficient", "lower", "upper"),
-            [row for at, run in _each(seen) for row in _profiles(at, run, task)]
+            [row for each in seen for row in _profiles(each, task)]
             + [
                 (name, None, *row)
                 for name, T in _known(task).items()
@@ -112,7 +119,7 @@ def training_tables(plan: Plan, sizes: Sizes) -> dict[str, Table]:
         ),
         "alignment": Table.of(
             ("model", "layer", "examples", "explained", "lower", "upper"),
-            [row for name, each in seen.items() for row in _alignments(name, each)],
+            [row for name, each in probed.items() for row in _alignments(name, each)],
         ),
     }
 
@@ -139,90 +146,106 @@ def _seeds(name: str, runs: list[Arrays], sizes: Sizes) -> Iterator[tuple[Cell, 
                 yield (name, seed, int(step), measure, value, zero[measure])
 
 
-At = tuple[str, int]
-"""A model and a seed."""
+@dataclass(frozen=True)
+class Means:
+    """Over prompts.
+
+    Attributes
+    ----------
+    opening : ndarray (layers, V)
+    T : ndarray (V,)
+        ``T̂``: the mean change over the mean weight.
+    """
+
+    opening: Floats
+    T: Floats
+
+    @classmethod
+    def of(cls, run: Arrays, prompts: Any = slice(None)) -> Means:
+        opening, change, weight = (run[name][prompts] for name in ("opening", "change", "weight"))
+        return cls(
+            opening.mean(axis=0, dtype=np.float64),
+            change.mean(axis=0, dtype=np.float64) / weight.mean(dtype=np.float64),
+        )
 
 
-def _each(seen: dict[str, list[Arrays]]) -> list[tuple[At, Arrays]]:
-    """Trained models one by one: what a layer does is its own, so there is no mean over seeds."""
-    return [((name, seed), run) for name, each in seen.items() for seed, run in enumerate(each)]
+@dataclass(frozen=True)
+class Seen:
+    """One trained model, alone: what a layer does is its own, so there is no mean over seeds.
+
+    Attributes
+    ----------
+    at : (str, int)
+        Its name and seed.
+    values, masses : ndarray (V,)
+        The labels, and how often labels are near them.
+    whole : Means
+    drawn : list of Means
+        A bootstrap over prompts.
+    """
+
+    at: tuple[str, int]
+    values: Floats
+    masses: Floats
+    whole: Means
+    drawn: list[Means]
+
+    @classmethod
+    def of(cls, at: tuple[str, int], run: Arrays, task: Task) -> Seen:
+        rng, count = np.random.default_rng(0), len(run["weight"])
+        drawn = [Means.of(run, rng.integers(count, size=count)) for _ in range(_DRAWS)]
+        return cls(at, run["values"], label_masses(task, run["values"]), Means.of(run), drawn)
+
+    def interval(self, statistic: Callable[[Means], Floats]) -> tuple[Floats, Floats, Floats]:
+        """Of a statistic: its value and both ends."""
+        low, high = np.quantile([statistic(means) for means in self.drawn], _LEVEL, axis=0)
+        return statistic(self.whole), low, high
+
+    def gate(self, opening: Floats, *, even: bool = False) -> GateFit:
+        return fit_gate(self.values, opening, self.masses, even=even)
 
 
-def resampled(run: Arrays, statistic: Callable[[Arrays], Floats]) -> tuple[Floats, Floats, Floats]:
-    """A statistic of a run, and its interval by a bootstrap over prompts."""
-    rng, draws = np.random.default_rng(0), []
-    for _ in range(_DRAWS):
-        prompts = rng.integers(len(run["weight"]), size=len(run["weight"]))
-        drawn = {name: run[name][prompts] for name in ("opening", "change", "weight")}
-        draws.append(statistic({"values": run["values"]} | drawn))
-    low, high = np.quantile(draws, _LEVEL, axis=0)
-    return statistic(run), low, high
-
-
-def _mean_opening(run: Arrays) -> Floats:
-    """(layers, V)"""
-    return np.asarray(run["opening"].mean(axis=0, dtype=np.float64))
-
-
-def _openings(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+def _openings(seen: Seen) -> Iterator[tuple[Cell, ...]]:
     """Over the mean of a layer, y as it is drawn: so that only the shape is left."""
-    masses = label_masses(task, run["values"])
-
-    def shape(some: Arrays) -> Floats:
-        opening = _mean_opening(some)
-        return np.asarray(opening / (opening @ masses)[:, None])
-
-    found = resampled(run, shape)
+    found = seen.interval(lambda means: means.opening / (means.opening @ seen.masses)[:, None])
     for layer, place in np.ndindex(found[0].shape):
-        y = float(run["values"][place])
-        yield (*at, layer + 1, y, *(float(a[layer, place]) for a in found))
+        y = float(seen.values[place])
+        yield (*seen.at, layer + 1, y, *(float(a[layer, place]) for a in found))
 
 
-def _fits(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
-    masses = label_masses(task, run["values"])
-    for layer, opening in enumerate(_mean_opening(run)):
+def _fits(seen: Seen) -> Iterator[tuple[Cell, ...]]:
+    for layer, opening in enumerate(seen.whole.opening, 1):
         for even, form in FORMS.items():
-            fit = fit_gate(run["values"], opening, masses, even=even)
-            yield (*at, layer + 1, form, fit.rho, fit.b, fit.low, fit.high, fit.explained)
+            fit = seen.gate(opening, even=even)
+            yield (*seen.at, layer, form, fit.rho, fit.b, fit.low, fit.high, fit.explained)
 
 
-def _gates(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+def _gates(seen: Seen, task: Task) -> Iterator[tuple[Cell, ...]]:
     """Of ``y·fit(y)`` for each layer, a gate of the theory's form; fitted anew on drawn prompts."""
-    masses = label_masses(task, run["values"])
 
-    def profile(some: Arrays) -> Floats:
-        rows = []
-        for opening in _mean_opening(some):
-            fit = fit_gate(run["values"], opening, masses)
-            rows.append(hermite_profile(task, partial(_gated, fit), PROFILE))
-        return np.stack(rows)
+    def profile(means: Means) -> Floats:
+        gated = [partial(_gated, seen.gate(opening)) for opening in means.opening]
+        return np.stack([hermite_profile(task, T, PROFILE) for T in gated])
 
-    found = resampled(run, profile)
-    for layer, opening in enumerate(_mean_opening(run)):
-        explained = fit_gate(run["values"], opening, masses).explained
+    found = seen.interval(profile)
+    for layer, opening in enumerate(seen.whole.opening):
+        explained = seen.gate(opening).explained
         for row in _coefficients(*(a[layer] for a in found)):
-            yield (*at, layer + 1, explained, *row)
+            yield (*seen.at, layer + 1, explained, *row)
 
 
 def _gated(gate: GateFit, y: Floats) -> Floats:
     return y * gate(y)
 
 
-def transformation(run: Arrays) -> Floats:
-    """``T̂`` (V,)"""
-    change = run["change"].mean(axis=0, dtype=np.float64)
-    return np.asarray(change / run["weight"].mean(dtype=np.float64))
-
-
-def _responses(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
+def _responses(seen: Seen, task: Task) -> Iterator[tuple[Cell, ...]]:
     """``T̂/√E[T̂(g(z))²]`` at the labels that were put in."""
 
-    def shape(some: Arrays) -> Floats:
-        T = transformation(some)
-        return T / root_mean_square(task, continued(run["values"], T))
+    def shape(means: Means) -> Floats:
+        return means.T / root_mean_square(task, continued(seen.values, means.T))
 
-    for y, *row in zip(run["values"], *resampled(run, shape), strict=True):
-        yield (*at, float(y), *(float(x) for x in row))
+    for y, *row in zip(seen.values, *seen.interval(shape), strict=True):
+        yield (*seen.at, float(y), *(float(x) for x in row))
 
 
 def _on_grid(name: str, T: Transformation, task: Task) -> Iterator[tuple[Cell, ...]]:
@@ -230,12 +253,12 @@ def _on_grid(name: str, T: Transformation, task: Task) -> Iterator[tuple[Cell, .
         yield (name, None, float(y), float(value), None, None)
 
 
-def _profiles(at: At, run: Arrays, task: Task) -> Iterator[tuple[Cell, ...]]:
-    def profile(some: Arrays) -> Floats:
-        return hermite_profile(task, continued(run["values"], transformation(some)), PROFILE)
+def _profiles(seen: Seen, task: Task) -> Iterator[tuple[Cell, ...]]:
+    def profile(means: Means) -> Floats:
+        return hermite_profile(task, continued(seen.values, means.T), PROFILE)
 
-    for row in _coefficients(*resampled(run, profile)):
-        yield (*at, *row)
+    for row in _coefficients(*seen.interval(profile)):
+        yield (*seen.at, *row)
 
 
 def _coefficients(
