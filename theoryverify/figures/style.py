@@ -88,6 +88,11 @@ SERIES = (
 )
 
 
+def band(axis: Axes, x: Any, low: Any, high: Any, color: str, alpha: float = 0.15) -> None:
+    """The shade of an interval around a curve."""
+    axis.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0)
+
+
 def decades(axis: Axes) -> None:
     """Powers of ten along a long logarithmic x axis, without minor ticks."""
     from matplotlib.ticker import LogLocator, NullLocator

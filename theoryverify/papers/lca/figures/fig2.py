@@ -127,13 +127,13 @@ def _excess(axis: Axes, tables: Mapping[str, Table]) -> None:
     ols, rule = theory.where(kind="OLS"), theory.where(kind="Bayes rule")
     axis.plot(ols.numbers("L"), ols.numbers("excess"), **OLS)
     axis.plot(rule.numbers("L"), rule.numbers("excess"), **RULE)
-    axis.fill_between(
+    style.band(
+        axis,
         rule.numbers("L"),
         rule.numbers("excess_lower"),
         rule.numbers("excess_upper"),
-        color=style.GREY,
+        style.GREY,
         alpha=0.3,
-        linewidth=0,
     )
     top = max(float(np.max(x)) for x in (risk.numbers("excess"), limits.numbers("limit_excess")))
     axis.set(

@@ -90,13 +90,13 @@ def draw_avmnist(canvas: Canvas, tables: Mapping[str, Table]) -> None:
     for look, arm in zip(_LOOKS, curves.distinct("arm"), strict=True):
         rows = curves.where(arm=arm)
         epoch = rows.numbers("epoch")
-        axis.fill_between(
+        style.band(
+            axis,
             epoch,
             100 * rows.numbers("lowest"),
             100 * rows.numbers("highest"),
-            color=look.color,
+            look.color,
             alpha=0.1,
-            linewidth=0,
         )
         axis.plot(epoch, 100 * rows.numbers("mean"), **look.line(), label=str(arm))
     axis.axhline(10, color=style.GREY, linewidth=0.8, linestyle=":")

@@ -118,14 +118,7 @@ def _curve(
     settings |= {"marker": look.marker, "markersize": 2.8}
     settings["markerfacecolor"] = "white" if dashed or marked else look.color
     axis.plot(x, rows.numbers("error") / level, **settings)
-    axis.fill_between(
-        x,
-        rows.numbers("lower") / level,
-        rows.numbers("upper") / level,
-        color=look.color,
-        alpha=0.15,
-        linewidth=0,
-    )
+    style.band(axis, x, rows.numbers("lower") / level, rows.numbers("upper") / level, look.color)
 
 
 def _thin(axis: Axes, rows: Table, look: style.Series) -> None:

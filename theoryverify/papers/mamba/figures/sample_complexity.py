@@ -44,7 +44,7 @@ def _rows(axis: Axes, table: Table, letter: str, link: str, r: int) -> None:
         if method not in _BANDS:
             continue
         low, high = (np.maximum(rows.numbers(e), _FLOOR / 3) for e in ("lower", "upper"))
-        axis.fill_between(N, low, high, color=look.color, alpha=0.12, linewidth=0)
+        style.band(axis, N, low, high, look.color, alpha=0.12)
     axis.axhline(1, color=style.GREY, linewidth=0.8)
     axis.set(title=f"({letter}) {_NAMES[link]}, $r={r}$")
     _length_axis(axis)
@@ -72,14 +72,7 @@ def draw_sample_complexity(canvas: Canvas, tables: Mapping[str, Table]) -> None:
         rows = own.where(r=r)
         N = rows.numbers("N")
         third.plot(N, rows.numbers("error"), **look.both(), label=f"$r={r}$")
-        third.fill_between(
-            N,
-            rows.numbers("lower"),
-            rows.numbers("upper"),
-            color=look.color,
-            alpha=0.12,
-            linewidth=0,
-        )
+        style.band(third, N, rows.numbers("lower"), rows.numbers("upper"), look.color, alpha=0.12)
     third.set_title(f"(c) {cells.MAMBA}, {_NAMES[link].partition(' ')[0]}")
     _length_axis(third)
     third.set_ylim(0.05, 40)

@@ -27,9 +27,7 @@ def _tasks(axis: Axes, table: Table) -> None:
             middle = np.median(runs, 1)
             if which == "off":
                 axis.plot(tasks, middle, **look.both(), label=f"$N={N}$")
-                axis.fill_between(
-                    tasks, runs.min(1), runs.max(1), color=look.color, alpha=0.15, linewidth=0
-                )
+                style.band(axis, tasks, runs.min(1), runs.max(1), look.color)
             else:
                 axis.plot(tasks, middle, **look.both(), markerfacecolor="white", linewidth=0.8)
     axis.set(

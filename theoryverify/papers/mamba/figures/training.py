@@ -40,9 +40,10 @@ def draw(canvas: Canvas, tables: Mapping[str, Table]) -> None:
     axes = canvas.subplots(4, 2)
     _training(axes[0, 0], *(tables[t].where(measure=MEASURE) for t in ("training", "seeds")))
     _alignments(axes[0, 1], tables["alignment"])
-    for column, (name, letters) in enumerate((("Mamba", "ce"), ("GPT-2", "df"))):
-        _openings(axes[1, column], tables["opening"].where(model=name), name, letters[0])
-        _gates(axes[2, column], tables["gates"], name, letters[1])
+    for column, (name, above, below) in enumerate((("Mamba", "c", "e"), ("GPT-2", "d", "f"))):
+        _openings(axes[1, column], tables["opening"].where(model=name), name, above)
+        title = f"({below}) {name}: gates fitted to ({above}), times $y$"
+        _gates(axes[2, column], tables["gates"], name, title)
     _responses(axes[3, 0], tables["response"])
     _profiles(axes[3, 1], tables["profile"])
     say_budget(canvas, tables["budget"])
@@ -59,14 +60,7 @@ def _training(axis: Axes, rows: Table, single: Table) -> None:
             alone = single.where(model=name, seed=seed)
             heights = alone.numbers("error") / alone.numbers("trivial")
             axis.plot(alone.numbers("step"), heights, color=look.color, linewidth=0.5, alpha=0.7)
-        axis.fill_between(
-            x,
-            own.numbers("lower") / level,
-            own.numbers("upper") / level,
-            color=look.color,
-            alpha=0.15,
-            linewidth=0,
-        )
+        style.band(axis, x, own.numbers("lower") / level, own.numbers("upper") / level, look.color)
     axis.axhline(1, color=style.BLACK, linewidth=0.7, linestyle=(0, (1, 2)))
     axis.set(
         title="(a) validation",
@@ -99,13 +93,13 @@ def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
                 linewidth=1.5 if last else 0.9,
                 label="" if place else f"layer {layer}",
             )
-            axis.fill_between(
+            style.band(
+                axis,
                 y[inside],
                 own.numbers("lower")[inside],
                 own.numbers("upper")[inside],
-                color=look.color,
+                look.color,
                 alpha=0.12,
-                linewidth=0,
             )
     axis.set(
         title=f"({letter}) {name}: how far layers open",
@@ -118,7 +112,7 @@ def _openings(axis: Axes, rows: Table, name: str, letter: str) -> None:
     axis.legend(loc="upper center", ncols=len(layers), fontsize=7.5)
 
 
-def _gates(axis: Axes, rows: Table, name: str, letter: str) -> None:
+def _gates(axis: Axes, rows: Table, name: str, title: str) -> None:
     """Layers stand side by side, later ones darker; seeds on one place."""
     look = LOOKS[name]
     own = rows.where(transformation=name)
@@ -146,12 +140,7 @@ def _gates(axis: Axes, rows: Table, name: str, letter: str) -> None:
         shift = 0.8 * ((len(layers) + number + 0.5) / places - 0.5)
         known = rows.where(transformation=gate)
         _coefficients(axis, known, shift, color=color, marker=mark, label=text)
-    _finish_coefficients(
-        axis, rows, f"({letter}) {name}: gates fitted to ({_ABOVE[letter]}), times $y$"
-    )
-
-
-_ABOVE = {"e": "c", "f": "d"}
+    _finish_coefficients(axis, rows, title)
 
 
 def _responses(axis: Axes, rows: Table) -> None:
@@ -171,13 +160,12 @@ def _responses(axis: Axes, rows: Table) -> None:
                 label="" if number else label,
             )
             if look:
-                axis.fill_between(
+                style.band(
+                    axis,
                     y[inside],
                     own.numbers("lower")[inside],
                     own.numbers("upper")[inside],
-                    color=color,
-                    alpha=0.15,
-                    linewidth=0,
+                    color,
                 )
     axis.axhline(0, color=style.BLACK, linewidth=0.6)
     axis.set(
@@ -235,14 +223,7 @@ def _alignments(axis: Axes, rows: Table) -> None:
                 x, own.numbers("explained"), **look.both(), markersize=3.2, markerfacecolor=face,
                 label=f"{name}, " + ("last layer" if layer == layers[-1] else "input"),
             )  # fmt: skip
-            axis.fill_between(
-                x,
-                own.numbers("lower"),
-                own.numbers("upper"),
-                color=look.color,
-                alpha=0.15,
-                linewidth=0,
-            )
+            style.band(axis, x, own.numbers("lower"), own.numbers("upper"), look.color)
     axis.set(
         title=r"(b) alignment with $\langle\beta,x\rangle$",
         xlabel="examples in context",
