@@ -553,8 +553,9 @@ import numpy as np
 import torch
 torch.set_num_threads(1)
 from theoryverify.errors import InputError
-from theoryverify.simulate.loop import fit, processes
+from theoryverify.simulate.loop import fit
 from theoryverify.simulate.optimizer import Optimizer
+from theoryverify.simulate.processes import processes
 
 folder = sys.argv[1]
 

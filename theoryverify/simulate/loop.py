@@ -6,7 +6,7 @@ a checkpoint needs to hold no generator, and a resumed run equals the uninterrup
 on one device with one number of threads.
 
 Under ``torchrun`` each process takes its share of the same global batch, and gradients are averaged
-(DistributedDataParallel); see :func:`processes`.
+(DistributedDataParallel); see :mod:`theoryverify.simulate.processes`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from theoryverify.models.precision import matmul_precision_guard
 from theoryverify.progress import Progress
 from theoryverify.simulate.checkpoint import Checkpoint, Checkpoints
 from theoryverify.simulate.optimizer import Optimizer
+from theoryverify.simulate.processes import place
 from theoryverify.simulate.sealed import JSON, plain
 
 Batch = Callable[[int, np.random.Generator], Sequence[Tensor | npt.NDArray[Any]]]
@@ -224,7 +225,7 @@ class _Trainer:
         self.norms = np.zeros(steps)
         self.noted_at: list[int] = []
         self.noted: dict[str, list[npt.NDArray[np.float64]]] = {}
-        self.rank, self.world = _place()
+        self.rank, self.world = place()
         self._compiled = compiled
         self._autocast = precision == "bfloat16"
 
@@ -436,7 +437,7 @@ def _optimizer_state(trainer: _Trainer) -> dict[str, dict[str, Tensor]]:
     }
 
 
-# -- randomness and processes -------------------------------------------------------------------
+# -- randomness ---------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -454,54 +455,3 @@ def _seed_torch(seed: int, step: int, rank: int, device: torch.device) -> None:
     if device.type == "cuda":
         with torch.cuda.device(device):
             torch.cuda.manual_seed(value)
-
-
-def _place() -> tuple[int, int]:
-    """Which of how many processes this is."""
-    import torch.distributed as dist
-
-    if dist.is_available() and dist.is_initialized():
-        return dist.get_rank(), dist.get_world_size()
-    return 0, 1
-
-
-@contextlib.contextmanager
-def processes(device: str = "cpu") -> Iterator[str]:
-    """Join the processes that ``torchrun`` has started; alone, this does nothing.
-
-    Parameters
-    ----------
-    device : str
-        ``cpu`` (then gloo connects them) or ``cuda`` (nccl, and each process takes one GPU).
-
-    Yields
-    ------
-    str
-        The device of this process.
-
-    Raises
-    ------
-    InputError
-        If there are more processes than GPUs.
-    """
-    import torch.distributed as dist
-
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or dist.is_initialized():
-        yield device
-        return
-    if device.startswith("cuda"):
-        local = int(os.environ.get("LOCAL_RANK", "0"))
-        if local >= torch.cuda.device_count():
-            raise InputError(
-                f"process {local} has no GPU: {torch.cuda.device_count()} are there; start fewer "
-                "processes"
-            )
-        device = f"cuda:{local}"
-        torch.cuda.set_device(local)
-        dist.init_process_group("nccl")
-    else:
-        dist.init_process_group("gloo")
-    try:
-        yield device
-    finally:
-        dist.destroy_process_group()

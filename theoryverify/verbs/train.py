@@ -46,7 +46,8 @@ def _run(args: argparse.Namespace) -> Outcome:
         return Outcome(settings.json(), json.dumps(settings.json(), indent=2, ensure_ascii=False))
     place, folder = device(args.device), Path(args.out or f"out/train/{name}")
     from theoryverify.files import writable_folder
-    from theoryverify.simulate.loop import RefusedElsewhere, processes
+    from theoryverify.simulate.loop import RefusedElsewhere
+    from theoryverify.simulate.processes import processes
 
     _require_test(settings)
     writable_folder(folder)

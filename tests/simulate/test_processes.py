@@ -1,0 +1,81 @@
+"""Processes that have joined part without a trace: a thread left over may end the process later."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+SCRIPT = """
+import os
+import pathlib
+import sys
+
+import torch
+
+from theoryverify.simulate.processes import place, processes
+
+
+def threads():
+    return [task.joinpath("comm").read_text().strip() for task in
+            pathlib.Path("/proc/self/task").iterdir()]
+
+
+def work(wrapped):
+    for _ in range(2):
+        model = torch.nn.Linear(3, 3)
+        stepper = torch.optim.AdamW(model.parameters())
+        model = torch.nn.parallel.DistributedDataParallel(model)
+        model(torch.ones(2, 3)).sum().backward()
+        stepper.step()
+    assert place() == (int(os.environ["RANK"]), 2)
+    inside.extend(threads())
+    try:
+        if wrapped:
+            raise ValueError("first")
+    except ValueError as error:
+        if wrapped == "again":
+            raise KeyError("second") from error
+        raise
+
+
+torch.set_num_threads(1)
+inside, kept = [], None
+assert len(threads()) == 1, threads()
+try:
+    with processes() as device:
+        work(sys.argv[1])
+except (ValueError, KeyError) as error:
+    kept = error  # with its frames
+assert place() == (0, 1)
+assert any("gloo" in name for name in inside), inside
+assert len(threads()) == 1, threads()
+assert (kept is None) == (not sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+@pytest.mark.parametrize("wrapped", ["", "once", "again"])
+def test_no_thread_outlives_its_group(wrapped: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, wrapped],
+            env=os.environ
+            | {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+            | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], said

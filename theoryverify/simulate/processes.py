@@ -1,0 +1,87 @@
+"""The processes that ``torchrun`` has started: how they join, and how they part."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import traceback
+from collections.abc import Iterator
+
+from theoryverify.errors import InputError
+
+
+def place() -> tuple[int, int]:
+    """Which of how many processes this is; ``(0, 1)`` of one alone."""
+    import torch.distributed as dist
+
+    if dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    return 0, 1
+
+
+@contextlib.contextmanager
+def processes(device: str = "cpu") -> Iterator[str]:
+    """Join the processes that ``torchrun`` has started; alone, this does nothing.
+
+    Parameters
+    ----------
+    device : str
+        ``cpu`` (then gloo connects them) or ``cuda`` (nccl, and each process takes one GPU).
+
+    Yields
+    ------
+    str
+        The device of this process.
+
+    Raises
+    ------
+    InputError
+        If there are more processes than GPUs.
+    """
+    import torch.distributed as dist
+
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or dist.is_initialized():
+        yield device
+        return
+    # Its functions take the group that is there when it is imported as their default, and would
+    # keep it for good; Torch imports it when it first needs it, so it is imported before.
+    import torch.distributed.nn.functional
+
+    if device.startswith("cuda"):
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        if local >= torch.cuda.device_count():
+            raise InputError(
+                f"process {local} has no GPU: {torch.cuda.device_count()} are there; start fewer "
+                "processes"
+            )
+        device = f"cuda:{local}"
+        torch.cuda.set_device(local)
+        dist.init_process_group("nccl")
+    else:
+        dist.init_process_group("gloo")
+    try:
+        yield device
+    except BaseException as error:
+        _forget(error)
+        raise
+    finally:
+        gc.collect()
+        dist.destroy_process_group()
+
+
+def _forget(error: BaseException) -> None:
+    """Drop what the frames of an error hold: a model wrapped for the group keeps the group.
+
+    The threads of a group end with its last reference. If one lives on when the interpreter ends, it
+    may ask for the interpreter's lock then, and takes the whole process with it (SIGABRT).
+    """
+    known: set[int] = set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        one = todo.pop()
+        if one is None or id(one) in known:
+            continue
+        known.add(id(one))
+        traceback.clear_frames(one.__traceback__)
+        todo += [one.__cause__, one.__context__]
