@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
+from tests.two_processes import in_two_processes  # noqa: E402
 from theoryverify.cli import main  # noqa: E402
 from theoryverify.errors import InputError  # noqa: E402
 from theoryverify.simulate import icl_config, icl_training  # noqa: E402
@@ -218,33 +218,16 @@ def test_killed_and_resumed_it_is_the_same_bit_for_bit(tmp_path: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(*(s.values() for s in states), strict=True))
 
 
-def in_two_processes(path: Path, out: Path) -> tuple[list[int], list[tuple[str, str]]]:
-    """Exit codes, and what each printed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "theoryverify", "train", str(path), "--out", str(out)]
-    started = [
-        subprocess.Popen(
-            [*command, "--json"],
-            env=os.environ
-            | {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
-            | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
-    outs = [process.communicate(timeout=120) for process in started]
-    return [process.returncode for process in started], outs
-
-
 def test_two_processes_train_one_model(tmp_path: Path) -> None:
     """As ``torchrun`` starts them, connected by gloo; the batch is shared, the loss is its mean."""
+
+    def both(path: Path) -> tuple[list[int], list[tuple[str, str]]]:
+        command = [sys.executable, "-m", "theoryverify", "train", str(path), "--json"]
+        return in_two_processes([*command, "--out", str(tmp_path / "two")])
+
     path = file(tmp_path, steps=3)
     assert train(path, tmp_path / "one") == 0
-    started, outs = in_two_processes(path, tmp_path / "two")
+    started, outs = both(path)
     assert started == [0, 0], outs
     assert outs[1][0] == ""
     assert "Grad strides" not in outs[0][1] + outs[1][1]
@@ -253,7 +236,7 @@ def test_two_processes_train_one_model(tmp_path: Path) -> None:
     assert json.loads(outs[0][0]) == two
     assert two["loss"]["last"] == pytest.approx(one["loss"]["last"], rel=1e-4)
     # a checkpoint of another run: both refuse, and the first says why
-    started, outs = in_two_processes(file(tmp_path, steps=4), tmp_path / "two")
+    started, outs = both(file(tmp_path, steps=4))
     assert started == [2, 2], outs
     assert "steps is 3 there and 4 here" in outs[0][1].splitlines()[-1]
     assert "Traceback" not in outs[0][1]

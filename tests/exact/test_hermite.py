@@ -285,10 +285,10 @@ def test_aliasing_of_gauss_hermite_is_not_seen_here():
 
 
 def test_degree_four_hundred_is_quick():
-    start = time.perf_counter()
+    start = time.process_time()
     exact = hermite_coefficients("He400(z)", 401, norm="series")
     dense = hermite_coefficients("(z/3 + sqrt(2))**400", 3, norm="raw")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert [c.exact for c in exact if not c.zero] == ["1"]
     assert all(c.zero is False for c in dense)
 

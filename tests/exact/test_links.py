@@ -86,10 +86,10 @@ def test_errors_point_at_the_column(text, column, says):
     ],
 )
 def test_hostile_texts_are_refused_quickly(text):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError):
         link(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("value", [3, 0.5, None, b"z", ["z"]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -13,6 +12,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from tests.two_processes import free_port
 
 FLAGS = [
     "--headless",
@@ -39,9 +40,7 @@ class Browser:
     """One session. ``phone`` emulates a screen of 390 by 844 with touch."""
 
     def __init__(self, *, phone: bool = False, dark: bool = False) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self._home = tempfile.mkdtemp(prefix="theoryverify-chromium-")
         self._driver = subprocess.Popen(
             ["chromedriver", f"--port={port}"],

@@ -1,10 +1,12 @@
-"""The time that a training will take, against the time it took."""
+"""The time that a training will take."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -12,7 +14,6 @@ torch = pytest.importorskip("torch")
 from theoryverify.errors import InputError  # noqa: E402
 from theoryverify.simulate import icl_estimate as estimate  # noqa: E402
 from theoryverify.simulate.icl_config import Configuration, Model  # noqa: E402
-from theoryverify.simulate.icl_training import train_in_context  # noqa: E402
 from theoryverify.simulate.in_context import Task  # noqa: E402
 
 torch.set_num_threads(1)
@@ -29,13 +30,27 @@ SMALL = Configuration(
 )
 
 
-def test_the_estimate_is_of_the_right_size() -> None:
-    guess = estimate.estimated_seconds(SMALL)
-    start = time.perf_counter()
-    train_in_context(SMALL)
-    took = time.perf_counter() - start
-    assert guess > 0.05 * took  # other processes may slow either down
-    assert guess < 20 * took
+def test_the_median_step_is_taken_and_the_first_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a clock that only the drawing of batches moves: by 9 s, then by 1, 4 and 2 s."""
+    now, sizes = [0.0], []
+    honest = estimate.batches
+
+    def slow(task: Task, context: int, size: int) -> Any:
+        draw, spent = honest(task, context, size), iter([9.0, 1.0, 4.0, 2.0])
+
+        def batch(step: int, rng: np.random.Generator) -> Any:
+            now[0] += next(spent)
+            sizes.append(size)
+            return draw(step, rng)
+
+        return batch
+
+    monkeypatch.setattr(estimate, "batches", slow)
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    assert estimate.step_seconds(SMALL) == pytest.approx(2.0 * 8)
+    assert sizes == [2] * 4
 
 
 def test_only_what_is_left_counts(monkeypatch: pytest.MonkeyPatch) -> None:

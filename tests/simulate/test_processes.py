@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.two_processes import in_two_processes
 
 pytest.importorskip("torch")
 
@@ -27,7 +26,7 @@ def threads():
             pathlib.Path("/proc/self/task").iterdir()]
 
 
-def work(wrapped):
+def work(ending):
     for _ in range(2):
         model = torch.nn.Linear(3, 3)
         stepper = torch.optim.AdamW(model.parameters())
@@ -37,10 +36,10 @@ def work(wrapped):
     assert place() == (int(os.environ["RANK"]), 2)
     inside.extend(threads())
     try:
-        if wrapped:
+        if ending:
             raise ValueError("first")
     except ValueError as error:
-        if wrapped == "again":
+        if ending == "again":
             raise KeyError("second") from error
         raise
 
@@ -61,21 +60,7 @@ assert (kept is None) == (not sys.argv[1])
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
-@pytest.mark.parametrize("wrapped", ["", "once", "again"])
-def test_no_thread_outlives_its_group(wrapped: str) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, wrapped],
-            env=os.environ
-            | {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
-            | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
-    said = [process.communicate(timeout=120)[1] for process in started]
-    assert [process.returncode for process in started] == [0, 0], said
+@pytest.mark.parametrize("ending", ["", "once", "again"])
+def test_no_thread_outlives_its_group(ending: str) -> None:
+    codes, said = in_two_processes([sys.executable, "-c", SCRIPT, ending])
+    assert codes == [0, 0], said

@@ -109,10 +109,10 @@ def test_undecided_is_exit_three(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input_is_one_line_and_exit_two(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     code, out, error = run(capsys, *arguments)
     assert code == 2
     assert out == ""
     assert error.count("\n") == 1
     assert len(error) < 400
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
