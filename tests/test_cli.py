@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from theoryverify.cli import main
-from theoryverify.errors import InputError, SweepFailed, TrainingDiverged, UndecidedError
+from theoryverify.errors import (
+    InputError,
+    ProcessLost,
+    SweepFailed,
+    TrainingDiverged,
+    UndecidedError,
+)
 from theoryverify.flow import FlowError
 
 
@@ -327,6 +333,7 @@ def test_a_closed_pipe_is_no_verdict(arguments: list[str], code: int, gone: str)
     [
         (TrainingDiverged(3, "loss nan"), 1),
         (SweepFailed("toy", {"n=1": "ZeroDivisionError"}), 1),
+        (ProcessLost("process 1 has lost another one"), 1),
         (InputError("no"), 2),
         (UndecidedError("wide"), 3),
         (KeyboardInterrupt(), 130),

@@ -151,6 +151,31 @@ def test_show_prints_what_can_be_edited(tmp_path: Path, capsys: pytest.CaptureFi
     assert (document["precision"], document["compiled"]) == ("bfloat16", True)
 
 
+def test_what_all_processes_know_the_first_says_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from theoryverify.simulate import loop
+
+    def stop(seed: int, step: int) -> np.random.Generator:
+        raise KeyboardInterrupt
+
+    for code, settings in (
+        (1, {"optimizer": {"kind": "sgd", "rate": 1e30, "clip": None}}),
+        (130, {}),
+    ):
+        path = file(tmp_path, **settings)
+        if code == 130:
+            monkeypatch.setattr(loop, "step_rng", stop)
+        assert train(path, tmp_path / f"first-{code}") == code
+        assert capsys.readouterr().err.count("theoryverify: ") == 1
+        with monkeypatch.context() as within:
+            within.setenv("RANK", "1")
+            with pytest.raises(SystemExit) as end:
+                train(path, tmp_path / f"second-{code}")
+        assert end.value.code == code
+        assert capsys.readouterr() == ("", "")
+
+
 # -- resume -------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,13 @@ from typing import NoReturn
 
 from theoryverify.claims.discovery import discover, each, leave_out, use_files
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.errors import InputError, SweepFailed, TrainingDiverged, UndecidedError
+from theoryverify.errors import (
+    InputError,
+    ProcessLost,
+    SweepFailed,
+    TrainingDiverged,
+    UndecidedError,
+)
 from theoryverify.pipes import readers_may_go
 from theoryverify.verbs import CORE
 
@@ -61,7 +67,7 @@ def _main(argv: list[str]) -> int:
     except UndecidedError as error:
         print(f"theoryverify: undecided: {_one_line(error)}", file=sys.stderr)
         return 3
-    except (TrainingDiverged, SweepFailed) as error:
+    except (TrainingDiverged, SweepFailed, ProcessLost) as error:
         print(f"theoryverify: {_one_line(error)}", file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:

@@ -62,3 +62,7 @@ class SweepFailed(RuntimeError):
             f"{experiment}: {len(failures)} cells failed, the first of them {name!r}: {last}"
         )
         self.failures = dict(failures)
+
+
+class ProcessLost(RuntimeError):
+    """Another of the processes that train one model has ended; that one may have said why."""

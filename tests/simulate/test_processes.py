@@ -59,6 +59,32 @@ assert (kept is None) == (not sys.argv[1])
 """
 
 
+LOST = """
+import os
+
+import torch
+
+from theoryverify.errors import ProcessLost
+from theoryverify.simulate.processes import processes
+
+torch.set_num_threads(1)
+try:
+    with processes():
+        torch.distributed.barrier()
+        if os.environ["RANK"] == "0":
+            os._exit(7)
+        torch.distributed.all_reduce(torch.ones(2))
+except ProcessLost as error:
+    print(error)
+"""
+
+
+def test_who_loses_another_says_so() -> None:
+    codes, said = in_two_processes([sys.executable, "-c", LOST])
+    assert codes == [7, 0], said
+    assert said[1][0] == "process 1 has lost another one\n"
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
 @pytest.mark.parametrize("ending", ["", "once", "again"])
 def test_no_thread_outlives_its_group(ending: str) -> None:

@@ -8,7 +8,9 @@ import os
 import traceback
 from collections.abc import Iterator
 
-from theoryverify.errors import InputError
+import torch
+
+from theoryverify.errors import InputError, ProcessLost
 
 
 def place() -> tuple[int, int]:
@@ -38,6 +40,8 @@ def processes(device: str = "cpu") -> Iterator[str]:
     ------
     InputError
         If there are more processes than GPUs.
+    ProcessLost
+        If the connection to another process is lost within.
     """
     import torch.distributed as dist
 
@@ -46,7 +50,7 @@ def processes(device: str = "cpu") -> Iterator[str]:
         return
     # Its functions take the group that is there when it is imported as their default, and would
     # keep it for good; Torch imports it when it first needs it, so it is imported before.
-    import torch.distributed.nn.functional
+    from torch.distributed.nn import functional  # noqa: F401
 
     if device.startswith("cuda"):
         local = int(os.environ.get("LOCAL_RANK", "0"))
@@ -63,11 +67,23 @@ def processes(device: str = "cpu") -> Iterator[str]:
     try:
         yield device
     except BaseException as error:
+        rank, _ = place()
         _forget(error)
+        if _of_connection(error):
+            raise ProcessLost(f"process {rank} has lost another one") from None
         raise
     finally:
         gc.collect()
         dist.destroy_process_group()
+
+
+def _of_connection(error: BaseException) -> bool:
+    """Torch raises its own errors for nccl and the store, and plain ones that name gloo's files."""
+    import torch.distributed as dist
+
+    return isinstance(error, dist.DistError) or (
+        isinstance(error, RuntimeError) and "gloo/transport" in str(error)
+    )
 
 
 def _forget(error: BaseException) -> None:

@@ -45,6 +45,7 @@ def _run(args: argparse.Namespace) -> Outcome:
             return Outcome({}, "")
         return Outcome(settings.json(), json.dumps(settings.json(), indent=2, ensure_ascii=False))
     place, folder = device(args.device), Path(args.out or f"out/train/{name}")
+    from theoryverify.errors import ProcessLost, TrainingDiverged
     from theoryverify.files import writable_folder
     from theoryverify.simulate.loop import RefusedElsewhere
     from theoryverify.simulate.processes import processes
@@ -56,10 +57,18 @@ def _run(args: argparse.Namespace) -> Outcome:
     try:
         with processes(place) as own:
             return _train(settings, name, own, folder)
-    except RefusedElsewhere:  # the first process has said why
-        raise SystemExit(2) from None
+    except RefusedElsewhere:
+        raise SystemExit(2) from None  # the first process has said why, here and below
+    except TrainingDiverged:
+        if _first():
+            raise
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(folder / _CHECKPOINTS)) from None
+        if _first():
+            raise KeyboardInterrupt(_how_to_go_on(folder / _CHECKPOINTS)) from None
+        raise SystemExit(130) from None
+    except ProcessLost as lost:  # perhaps nobody else could say it
+        raise ProcessLost(f"{lost}; {_how_to_go_on(folder / _CHECKPOINTS)}") from None
 
 
 def _how_to_go_on(checkpoints: Path) -> str:
