@@ -37,7 +37,7 @@ def _tasks(axis: Axes, table: Table) -> None:
         xscale="log",
         yscale="log",
     )
-    axis.legend(loc="center left", bbox_to_anchor=(0, 0.62))
+    axis.legend(loc="upper right", bbox_to_anchor=(1, 0.84))
 
 
 def _starts(axis: Axes, table: Table) -> None:
@@ -62,7 +62,7 @@ def _starts(axis: Axes, table: Table) -> None:
 def _bias(axis: Axes, table: Table) -> None:
     N, value = table.numbers("N"), table.numbers("value")
     error = np.array([value - table.numbers("lower"), table.numbers("upper") - value])
-    look = style.SERIES[0]
+    look, top = style.SERIES[0], float(np.max(N * table.numbers("upper")))
     axis.errorbar(N, N * value, yerr=N * error, **look.points(), elinewidth=1, capsize=2)
     axis.axhline(0, color=style.GREY, linewidth=0.8)
     axis.set(
@@ -70,7 +70,7 @@ def _bias(axis: Axes, table: Table) -> None:
         xlabel="context $N$",
         ylabel=r"$N\cdot E[\partial L/\partial\gamma_\alpha]$",
         xscale="log",
-        ylim=(-0.01, 0.08),
+        ylim=(-0.1 * top, 1.1 * top),
     )
     axis.set_xscale("log", base=2)
 
