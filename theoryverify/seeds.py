@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+MOST_SEED = 2**62
+"""The largest that a user may give, wherever one is given."""
+
 
 def named_rng(seed: int, name: str) -> np.random.Generator:
     """A generator that depends on the seed and the name alone.

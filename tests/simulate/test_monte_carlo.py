@@ -22,7 +22,6 @@ from theoryverify.papers.lca.simulated import (  # noqa: E402
     simulated_risk,
 )
 from theoryverify.papers.lca.wishart import mean_excess  # noqa: E402
-from theoryverify.simulate.depth import risk_against_depth  # noqa: E402
 from theoryverify.simulate.monte_carlo import ExcessDraws, torch_slope  # noqa: E402
 from theoryverify.simulate.prompts import sample_prompts  # noqa: E402
 from theoryverify.simulate.training import train  # noqa: E402
@@ -220,24 +219,3 @@ def test_a_diverged_run_is_no_result():
     model = LCA.one_parameter(2, 40, 1e12)
     with pytest.raises(FloatingPointError, match="diverged"):
         train(model, U25, context=8, steps=5, batch=2, rate=0.1, clip=1e30, rng=0)
-
-
-def test_risk_falls_with_depth_for_both_kinds():
-    """A description of one simulation, fixed by its seed: no claim about softmax."""
-    for kind in ("linear", "softmax"):
-        rows = risk_against_depth(
-            kind,
-            U25,
-            d=3,
-            context=48,
-            depths=(1, 3),
-            start=(0.25, -0.25),
-            steps=40,
-            batch=32,
-            prompts=300,
-            rng=1,
-        )
-        assert [row.depth for row in rows] == [1, 3]
-        assert rows[1].excess < rows[0].excess - 3 * rows[0].standard_error
-    with pytest.raises(InputError, match="'linear' or 'softmax'"):
-        risk_against_depth("cubic", U25, d=3, context=8, depths=(1,), start=(0.2, -0.2))

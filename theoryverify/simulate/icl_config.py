@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from theoryverify.errors import InputError
 from theoryverify.exact.rationals import positive_integer
+from theoryverify.seeds import MOST_SEED
 from theoryverify.simulate.in_context import Curriculum, Task, batches
 from theoryverify.simulate.optimizer import Optimizer
 
@@ -108,7 +109,7 @@ class Configuration:
             "test_tasks",
         ):
             positive_integer(getattr(self, name), name, most=10**9)
-        positive_integer(self.seed, "seed", least=0, most=2**62)
+        positive_integer(self.seed, "seed", least=0, most=MOST_SEED)
         if self.context < 2:
             raise InputError("context = 1 has no example before the query; take 2 or more")
         if self.test_context < self.context:

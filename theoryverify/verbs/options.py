@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from theoryverify.errors import InputError
-
-MOST_SEED = 2**62
-"""As in configurations of trainings; a paper's verbs keep to it too."""
+from theoryverify.seeds import MOST_SEED
 
 
 def seed_number(text: str) -> int:

@@ -29,7 +29,7 @@ def limit() -> Iterator[DerivationStep]:
         u * sympy.diff(entry, u),
         V * sympy.diff(entry, V),
     )
-    diagonal = entry.subs({delta: 1, lam_j: lam})
+    diagonal = entry.subs(theory.ON_DIAGONAL)
     yield asserted(
         "complete the square: on the diagonal the minimum is at uV = 1/Γ",
         diagonal + lam**2 / (2 * g),

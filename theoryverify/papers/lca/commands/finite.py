@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
+from theoryverify.seeds import MOST_SEED
 
 if TYPE_CHECKING:
     from theoryverify.exact.laws import Law
@@ -42,7 +43,7 @@ def risk(args: argparse.Namespace) -> Outcome:
         "depth": positive_integer(args.depth, "depth", most=MAX_DEPTH),
     }
     prompts = positive_integer(args.prompts, "prompts", least=2, most=MAX_PROMPTS)
-    seed = positive_integer(args.seed, "seed", least=0, most=2**62)
+    seed = positive_integer(args.seed, "seed", least=0, most=MOST_SEED)
     alpha = rational(args.alpha, "alpha")
     beta = None if args.beta is None else rational(args.beta, "beta")
     found = finite_context_risk(law, **sizes, alpha=alpha, beta=beta, prompts=prompts, rng=seed)

@@ -15,7 +15,7 @@ from theoryverify.claims.statements import nonnegative, same
 from theoryverify.papers.zfb import theory
 from theoryverify.papers.zfb.claims.hypotheses import GAUSSIAN, POSITIVE
 from theoryverify.papers.zfb.risk import literal_errors, trained_risk, variance_bound
-from theoryverify.papers.zfb.theory import M, N, delta, lam, lam_j, tau
+from theoryverify.papers.zfb.theory import M, N, lam, lam_j, tau
 
 _a = Symbol("a", real=True)
 _S = Symbol("S_ii", positive=True)
@@ -249,7 +249,7 @@ RANDOM = Claim(
 )
 def averaged_loss(best: sympy.Expr, examination: Examination) -> Evidence:
     """Averaged over Λ_τ, entry (i, i) is ``½E[Γλ²]v² - E[λ²]v`` with ``v = uV_ii``."""
-    entry = theory.loss_entry().subs({delta: 1, lam_j: lam})
+    entry = theory.loss_entry().subs(theory.ON_DIAGONAL)
     quadratic = sympy.Poly(entry.subs(theory.u, 1), theory.V)
     g = theory.gamma()
     examination.lemma(
@@ -258,7 +258,7 @@ def averaged_loss(best: sympy.Expr, examination: Examination) -> Evidence:
         and bool(sympy.expand(quadratic.nth(1) + lam**2) == 0),
         by=[same(quadratic.nth(2), g * lam**2 / 2), same(quadratic.nth(1), -(lam**2))],
     )
-    beside = sympy.Poly(theory.loss_entry().subs({delta: 0}), theory.V)
+    beside = sympy.Poly(theory.loss_entry().subs(theory.OFF_DIAGONAL), theory.V)
     examination.lemma(
         "off the diagonal the minimum is 0",
         bool(beside.nth(1) == 0) and bool(beside.nth(2).is_nonnegative),
