@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,11 @@ def draw_training_time(canvas: Canvas, tables: Mapping[str, Table]) -> None:
         ylabel=r"time $t$ from $\alpha_0=0.02$ to $0.99\,\alpha_T^{*}$",
         title="(a) training time: marks certified, lines leading term",
     )
+    # Round powers of ten, about seven of them, however long the axis is.
+    top = math.log10(max(tables["time"].numbers("time_lower")))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if top / step < 8 or step == 100)
+    left.set_yticks([10.0**power for power in range(0, math.ceil(top) + 1, step)])
+    left.minorticks_off()
     right.axhline(1, color=style.GREY, linewidth=0.6, zorder=0)
     right.set(
         xscale="log", xlabel="depth $T$", ylabel="certified / leading term", title="(b) their ratio"
