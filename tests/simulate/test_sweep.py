@@ -478,7 +478,7 @@ def test_a_cluster_gives_the_same_and_survives_a_killed_worker(
     settings: dict[str, Any] = {"store": store, "address": loopback.address, "show": False}
     sweeping = in_background(lambda: sweep("toy", cells, toys.sleeps, **settings))
     while not (inside := list(tmp_path.glob("inside-*"))):
-        assert not sweeping.done()
+        assert not sweeping.done(), sweeping.exception()
         time.sleep(0.01)
     (tmp_path / "killed").touch()
     workers[int(inside[0].name[7:])].send_signal(signal.SIGKILL)
@@ -512,7 +512,7 @@ def test_a_cluster_gives_the_same_and_survives_a_killed_worker(
     slow = grid(tmp_path, 200)
     sweeping = in_background(lambda: sweep("toy", slow, toys.slow, **settings))
     while len(list(store.keys())) < 25:
-        assert not sweeping.done()
+        assert not sweeping.done(), sweeping.exception()
         time.sleep(0.01)
     loopback.scheduler.kill()
     with pytest.raises(InputError, match=r"scheduler at tcp.* is gone .*of 200 cells of toy are"):

@@ -16,6 +16,7 @@ from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.icl_training import build, require_fits
 from theoryverify.simulate.in_context import batches, prefix_loss
 from theoryverify.simulate.loop import fit
+from theoryverify.simulate.processes import longest, place
 
 _SHARE = 8
 _QUICK = 0.5
@@ -30,7 +31,7 @@ def step_seconds(
     On a CPU an eighth of the batch is timed first. If that takes half a second, a step is as good as
     proportional to its batch and eight times as long; else the whole batch is timed, because small
     steps are mostly overhead. Steps are those of full prompts, not compiled: a curriculum and a
-    compiled run are faster.
+    compiled run are faster. Of several processes each must call this, and the slowest counts.
 
     Parameters
     ----------
@@ -44,15 +45,16 @@ def step_seconds(
     InputError
         For a device that is not there, or a step that does not fit.
     """
-    place = require_device(device)
-    require_fits(settings, place)
-    small = max(1, settings.batch // _SHARE)
+    at = require_device(device)
+    require_fits(settings, at)
+    world = place()[1]
+    small = max(1, settings.batch // _SHARE // world) * world
     with _threads(threads):
-        if place.type == "cpu" and small < settings.batch:
-            found = _timed(settings, small, place)
+        if at.type == "cpu" and small < settings.batch:
+            found = _timed(settings, small, at)
             if found > _QUICK:
                 return found * settings.batch / small
-        return _timed(settings, settings.batch, place)
+        return _timed(settings, settings.batch, at)
 
 
 def estimated_seconds(
@@ -63,7 +65,7 @@ def estimated_seconds(
     return left * step_seconds(settings, device=device, threads=threads) if left else 0.0
 
 
-def _timed(settings: Configuration, size: int, place: torch.device) -> float:
+def _timed(settings: Configuration, size: int, at: torch.device) -> float:
     """The median of a few steps, after one that builds kernels and fills caches."""
     draw = batches(settings.task, settings.context, size)
     marks: list[float] = []
@@ -73,13 +75,13 @@ def _timed(settings: Configuration, size: int, place: torch.device) -> float:
         return draw(step, rng)
 
     def mark() -> None:
-        if place.type == "cuda":
-            torch.cuda.synchronize(place)
+        if at.type == "cuda":
+            torch.cuda.synchronize(at)
         marks.append(time.perf_counter())
 
     small = replace(settings, batch=size, curriculum=None)
     fit(
-        build(small, place),
+        build(small, at),
         batch,
         prefix_loss,
         steps=1 + _TIMED,
@@ -88,7 +90,7 @@ def _timed(settings: Configuration, size: int, place: torch.device) -> float:
         precision="bfloat16" if small.precision == "bfloat16" else "full",
     )
     mark()
-    return float(np.median(np.diff(marks)[1:]))
+    return longest(float(np.median(np.diff(marks)[1:])), at)
 
 
 @contextlib.contextmanager

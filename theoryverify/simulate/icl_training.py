@@ -17,7 +17,7 @@ from theoryverify.models.sequence import Regressor
 from theoryverify.seeds import named_rng
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.in_context import as_tokens, batches, prefix_loss
-from theoryverify.simulate.loop import Run, fit
+from theoryverify.simulate.loop import Begin, Run, fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +60,7 @@ def train_in_context(
     device: str = "cpu",
     folder: str | os.PathLike[str] | None = None,
     progress: str | None = None,
+    begin: Begin | None = None,
 ) -> Trained:
     """Train on fresh tasks at every step; the loss is the mean over all prefixes.
 
@@ -72,6 +73,8 @@ def train_in_context(
         finished one is only read.
     progress : str, optional
         A label.
+    begin : callable, optional
+        See :func:`theoryverify.simulate.loop.fit`.
 
     Raises
     ------
@@ -108,6 +111,7 @@ def train_in_context(
         precision="bfloat16" if settings.precision == "bfloat16" else "full",
         compiled=settings.compiled,
         progress=progress,
+        begin=begin,
     )
     return Trained(model, run)
 

@@ -40,6 +40,8 @@ Loss = Callable[..., Tensor]
 """``loss(model, *batch)``: a mean over the batch."""
 Observe = Callable[[int], Mapping[str, npt.ArrayLike]]
 """What to note after so many steps."""
+Begin = Callable[[int], None]
+"""What to do first, knowing from which step the run goes on."""
 
 
 class RefusedElsewhere(InputError):
@@ -104,6 +106,7 @@ def fit(
     precision: Literal["full", "bfloat16"] = "full",
     compiled: bool = False,
     progress: str | None = None,
+    begin: Begin | None = None,
 ) -> Run:
     """Train a model. It is changed; afterwards it is what ``steps`` steps made of it.
 
@@ -139,6 +142,9 @@ def fit(
         Through ``torch.compile``; then no bitwise promise is made.
     progress : str, optional
         A label: show rate, loss and time left on standard error.
+    begin : callable, optional
+        ``begin(done)`` is called once, in every process, when nothing is refused and before
+        anything is computed.
 
     Raises
     ------
@@ -179,6 +185,8 @@ def fit(
     checkpoints = None if folder is None else Checkpoints(Path(folder), whole)
     with contextlib.ExitStack() as stack:
         start = trainer.resume(checkpoints, stack)
+        if begin is not None:
+            begin(start)
         trainer.wrap()
         if trainer.world > 1:  # advice on speed, from each process, about a dimension of size 1
             stack.enter_context(warnings.catch_warnings())

@@ -11,6 +11,18 @@ from collections.abc import Iterator
 import torch
 
 from theoryverify.errors import InputError, ProcessLost
+from theoryverify.exact.rationals import positive_integer
+
+
+def count() -> int:
+    """How many processes ``torchrun`` says there are; 1 without it.
+
+    Raises
+    ------
+    InputError
+        If WORLD_SIZE is no number of processes.
+    """
+    return positive_integer(os.environ.get("WORLD_SIZE", "1"), "WORLD_SIZE")
 
 
 def place() -> tuple[int, int]:
@@ -20,6 +32,15 @@ def place() -> tuple[int, int]:
     if dist.is_available() and dist.is_initialized():
         return dist.get_rank(), dist.get_world_size()
     return 0, 1
+
+
+def longest(seconds: float, device: str | torch.device) -> float:
+    """The largest over all processes, which thereby agree on it."""
+    if place()[1] == 1:
+        return seconds
+    found = torch.tensor([seconds], dtype=torch.float64, device=device)
+    torch.distributed.all_reduce(found, torch.distributed.ReduceOp.MAX)
+    return float(found)
 
 
 @contextlib.contextmanager
@@ -39,13 +60,13 @@ def processes(device: str = "cpu") -> Iterator[str]:
     Raises
     ------
     InputError
-        If there are more processes than GPUs.
+        If there are more processes than GPUs, or they cannot join.
     ProcessLost
         If the connection to another process is lost within.
     """
     import torch.distributed as dist
 
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or dist.is_initialized():
+    if count() < 2 or dist.is_initialized():
         yield device
         return
     # Its functions take the group that is there when it is imported as their default, and would
@@ -61,9 +82,10 @@ def processes(device: str = "cpu") -> Iterator[str]:
             )
         device = f"cuda:{local}"
         torch.cuda.set_device(local)
-        dist.init_process_group("nccl")
-    else:
-        dist.init_process_group("gloo")
+    try:
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    except (ValueError, dist.DistError) as error:
+        raise InputError(f"the {count()} processes cannot join: {error}") from None
     try:
         yield device
     except BaseException as error:

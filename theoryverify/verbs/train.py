@@ -52,8 +52,6 @@ def _run(args: argparse.Namespace) -> Outcome:
 
     _require_test(settings)
     writable_folder(folder)
-    if _first():  # before the processes join: this is timed by one of them alone
-        _announce(settings, name, place, folder / _CHECKPOINTS)
     try:
         with processes(place) as own:
             return _train(settings, name, own, folder)
@@ -85,24 +83,22 @@ def _first() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _announce(settings: Configuration, name: str, place: str, checkpoints: Path) -> None:
+def _announce(settings: Configuration, name: str, place: str, done: int) -> None:
     """How long what is left of the run will take; nothing of a run that is finished."""
-    from theoryverify.simulate.checkpoint import steps_done
     from theoryverify.simulate.icl_estimate import estimated_seconds, span
+    from theoryverify.simulate.processes import count
 
-    done = steps_done(checkpoints)
     if done >= settings.steps:
         return
-    count = int(os.environ.get("WORLD_SIZE", "1"))
-    # Each process has its part of a batch.
-    share = replace(settings, batch=-(-settings.batch // count))
-    seconds = estimated_seconds(share, done=done, device=place)
-    steps = f"{settings.steps} steps"
+    seconds = estimated_seconds(settings, done=done, device=place)
+    if not _first():
+        return
+    steps, several = f"{settings.steps} steps", count()
     if done:
         steps = f"{settings.steps - done} more of {steps}"
     print(
         f"{name}: {steps} of {settings.batch} prompts, about {span(seconds)} here "
-        f"(a few timed on {place}{f', for {count} processes' if count > 1 else ''})",
+        f"(a few timed on {place}{f', for {several} processes' if several > 1 else ''})",
         file=sys.stderr,
     )
 
@@ -143,7 +139,11 @@ def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outc
     from theoryverify.simulate.icl_training import train_in_context
 
     found = train_in_context(
-        settings, device=place, folder=folder / _CHECKPOINTS, progress=name if _first() else None
+        settings,
+        device=place,
+        folder=folder / _CHECKPOINTS,
+        progress=name if _first() else None,
+        begin=lambda done: _announce(settings, name, place, done),
     )
     if not _first():
         return Outcome({}, "")
