@@ -1,16 +1,22 @@
 """Untied layers: the optimum against brute force, exact against enclosed, known values."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from theoryverify.claims.claim import Context
+from theoryverify.claims.examine import examine
+from theoryverify.claims.ladder import OUTSIDE, REFUTED
 from theoryverify.errors import HypothesisError, InputError
 from theoryverify.exact.balls import precision
 from theoryverify.exact.densities import Ball, Shell, Uniform
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Discrete, Mixture
 from theoryverify.papers.lca import theory, untied
+from theoryverify.papers.lca.claims import untied as claims
+from theoryverify.papers.lca.laws import ATOMS, MIXED
 from theoryverify.papers.lca.untied import (
     chebyshev_ratio,
     chebyshev_value,
@@ -107,3 +113,53 @@ def test_atoms_and_refusals() -> None:
     mixed = Mixture([("1/2", Discrete({2: 1})), ("1/2", Uniform(2, 5))])
     assert untied_optimum(mixed, 3).polynomial is not None
     assert theory.signal_share().has(Z)
+
+
+# -- what the claims ask of the law ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("law", "depth", "reason"),
+    [
+        (ATOMS, 2, None),
+        (ATOMS, 3, "has 3 points, T = 3"),
+        (Mixture([("1/2", ATOMS), ("1/2", Discrete({3: "1/2", 7: "1/2"}))]), 3, None),
+        (Mixture([("1/2", ATOMS), ("1/2", Discrete({3: "1/2", 7: "1/2"}))]), 4, "has 4 points"),
+        (MIXED, 100, None),
+    ],
+)
+def test_more_points_than_layers(law, depth: int, reason: str | None) -> None:
+    found = claims.MORE_POINTS.failure(claims.Stacks(law, (1, depth)))
+    assert found is None if reason is None else reason in str(found)
+
+
+@pytest.mark.parametrize(
+    ("law", "reason"),
+    [
+        (Uniform(2, 5), None),
+        (Ball(4, 5), None),
+        (MIXED, None),
+        (Mixture([("1/2", Uniform(2, 4)), ("1/2", Uniform(3, 5))]), None),
+        (claims.GAP_LAW, "(5/2, 9/2)"),
+        (ATOMS, "(2, 5)"),
+        (Mixture([("1/2", Discrete({2: 1})), ("1/2", Uniform(3, 5))]), "(2, 3)"),
+        (Mixture([("1/2", Discrete({5: 1})), ("1/2", Uniform(2, 4))]), "(4, 5)"),
+    ],
+    ids=repr,
+)
+def test_where_the_density_is_positive(law, reason: str | None) -> None:
+    found = claims.POSITIVE_DENSITY.failure(law)
+    assert found is None if reason is None else str(found).endswith(f"no density on {reason}")
+
+
+def test_the_statements_need_their_hypotheses() -> None:
+    context = Context()
+    exact = next(check for check in claims.OPTIMUM.checks if check.cases)
+    few = replace(exact, cases=(claims.Stacks(ATOMS, (2, 3)),))
+    assert examine(claims.OPTIMUM, few, 1, context).verdict is OUTSIDE
+    mean = next(check for check in claims.MEAN.checks if check.name.startswith("extrapolated"))
+    gap = replace(mean, cases=(claims.GAP_LAW,))
+    assert examine(claims.MEAN, gap, gap.formula, context).verdict is OUTSIDE
+    without = {claims.POSITIVE_DENSITY.name}
+    dropped = examine(claims.MEAN, gap, gap.formula, context, without=without)
+    assert dropped.verdict is REFUTED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -9,6 +11,7 @@ import sympy
 from flint import fmpq_mat, fmpq_poly
 
 from theoryverify.claims import CERTIFIED, COMPUTED, PROVED, Claim, Evidence, Examination
+from theoryverify.claims.ladder import Hypothesis
 from theoryverify.claims.statements import Evaluated, differs, equals, less, roots, same, within
 from theoryverify.claims.statements import mean as mean_of
 from theoryverify.exact.balls import Enclosure, ball, precision
@@ -18,12 +21,12 @@ from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.facts import Argument, Theorem, nonnegative, positive
 from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
-from theoryverify.exact.laws import Discrete, Law
-from theoryverify.exact.rationals import rational, to_fmpq
+from theoryverify.exact.laws import Discrete, Law, Mixture
+from theoryverify.exact.rationals import rational, shown, to_fmpq
 from theoryverify.exact.roots import sturm_count
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.claims.positivity import show
-from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM
+from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM, law_of
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.stated import exactly, is_optimal, residual_polynomial
 from theoryverify.papers.lca.theory import T, a, alpha, b, beta, s
@@ -38,13 +41,72 @@ from theoryverify.papers.lca.weight_moments import weight_moments
 
 PLACE = "ours: untied layers"
 
+# -- what the statements ask of the law ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """A law of Z, and the numbers of layers that are looked at."""
+
+    law: Law
+    depths: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.law}, T in {self.depths}"
+
+
+def _parts(law: Law) -> Iterator[Law]:
+    """The laws that a mixture mixes; a law that is none is its only part."""
+    if not isinstance(law, Mixture):
+        yield law
+        return
+    for _, part in law.parts:
+        yield from _parts(part)
+
+
+def _few_points(case: object) -> str | None:
+    """Why the law does not have more points than there are layers; a density has infinitely many."""
+    if not isinstance(case, Stacks):
+        return None
+    points: set[Fraction] = set()
+    for part in _parts(case.law):
+        if not isinstance(part, Discrete):
+            return None
+        points.update(part.atoms)
+    depth = max(case.depths)
+    return None if len(points) > depth else f"{case.law} has {len(points)} points, T = {depth}"
+
+
+def _gap(case: object) -> str | None:
+    """The first stretch of the support's hull without a density."""
+    law = law_of(case)
+    if not isinstance(law, Law):
+        return None
+    densities = [part for part in _parts(law) if isinstance(part, Density)]
+    stretches = sorted((p.lower, p.upper) for part in densities for p in part.pieces)
+    reached = law.lower
+    for low, high in [*stretches, (law.upper, law.upper)]:
+        if low > reached:
+            return f"{law} has no density on ({shown(reached)}, {shown(low)})"
+        reached = max(reached, high)
+    return None
+
+
+MORE_POINTS = Hypothesis("more than T points", r"\#\operatorname{supp}Z>T", _few_points)
+POSITIVE_DENSITY = Hypothesis(
+    "positive density",
+    r"\mathbb P(Z\in dz)\ge f(z)\,dz,\ f>0\text{ almost everywhere on }"
+    r"[\underline Z,\overline Z]",
+    _gap,
+)
+
 # -- which predictors untied layers can be ------------------------------------------------------
 
 SPAN = Claim(
     "lca.untied.span",
     f"{PLACE}, the class",
-    r"F_t=F_{t-1}+\alpha_tX+\beta_t\hat\Sigma F_{t-1}:\ \text{the gain }g_T\text{ can be every "
-    r"polynomial of degree }\le T\text{ with }g(0)=0;\quad \beta_t=-\alpha_t:\ "
+    r"F_t=F_{t-1}+\alpha_tX+\beta_t\hat\Sigma F_{t-1}:\ \text{the gains }g_T\text{ are the "
+    r"polynomials of degree }\le T\text{ with }g(0)=0;\quad \beta_t=-\alpha_t:\ "
     r"1-g_T=\prod_t(1-\alpha_tZ)",
     title="untied scalars realise every polynomial g with g(0) = 0",
     depends_on=("lca.E.2",),
@@ -74,6 +136,16 @@ def layer_by_layer(gain: sympy.Expr, examination: Examination) -> Evidence:
     )
     examination.identity("β = -α: 1-g_t = (1-αZ)(1-g_{t-1})", 1 - gain.subs(beta, -alpha),
                          (1 - alpha * Z) * (1 - _g))  # fmt: skip
+    # From g_0 = 0: a degree more each layer, and nothing at Z = 0.
+    examination.identity("g_t - g_{t-1} = Z(α + βg_{t-1})", gain - _g, Z * (alpha + beta * _g))
+    # With all β_t = 1 the layers are Horner's scheme in x = 1+Z: g_T = Z Σ α_t x^{T-t}, where
+    # Σ α_t x^{T-t} is every polynomial of degree < T in x, that is, in Z.
+    factor, x = sympy.symbols("p x")
+    examination.identity(
+        "β = 1, g_{t-1} = Zp: g_t = Z(xp + α)",
+        gain.subs({beta: 1, _g: Z * factor}, simultaneous=True).subs(Z, x - 1),
+        (x - 1) * (x * factor + alpha),
+    )
     return examination.evidence("every T, α_t, β_t")
 
 
@@ -135,11 +207,13 @@ OPTIMUM = Claim(
     r"H_{ij}=\mathbb E[WZ^{i+j}];\quad \pi\perp\text{lower degrees under }WZ\,d\mathbb P,\ "
     r"\pi=\prod(1-\alpha_tZ),\ 1/\alpha_t\in(\underline Z,\overline Z)",
     title="the best untied stack is a Christoffel function; 1/α_t are zeros in (Z̲, Z̄)",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, MORE_POINTS),
     depends_on=("lca.loss", "lca.untied.span"),
+    note="With T points or fewer H is singular and the minimum is 0: π vanishes at all of them.",
 )
 
 _pi, _q, _W = sympy.symbols("pi q W")
+_i = sympy.Symbol("i", integer=True, positive=True)
 
 
 @OPTIMUM.check(
@@ -162,6 +236,13 @@ def pythagoras(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination)
         "E[Wπ²] - E[Wπ] is a cross term",
         decide_identity((_W * _pi**2 - _W * _pi).subs(_pi, 1 + Z * _q), _W * Z * (1 + Z * _q) * _q),
     )
+    # In the coefficients p of π, (Hp)_i = E[WZ^iπ]: the minimum at i = 0, and 0 at i = 1..T. So
+    # Hp = (minimum) e₀. H is positive definite, since pᵀHp = E[Wπ²] and no polynomial of degree T
+    # but 0 vanishes at more than T points: 1 = p_0 = (minimum) e₀ᵀH⁻¹e₀.
+    examination.identity(
+        "(Hp)_i = E[WZ^iπ] is half a cross term, q = Z^{i-1}",
+        cross.subs(_q, Z ** (_i - 1)), 2 * _W * Z**_i * _pi,
+    )  # fmt: skip
     examination.assume("an orthogonal polynomial has simple zeros inside the support's hull")
     return examination.evidence("every T, every law with more than T points")
 
@@ -186,14 +267,17 @@ def _laplace(rows: list[list[sympy.Expr]]) -> sympy.Expr:
     CERTIFIED,
     formula=1,
     controls={"orthogonal under W dP": 0, "orthogonal under WZ² dP": 2},
-    cases=(UNIFORM, Uniform("1.5", 3), Discrete({2: "1/8", 3: "1/4", 4: "1/8", 5: "1/4", 7: "1/4"}),
-           ScaledBeta(2, 5, "1/2", "5/2"), Ball(4, 5)),
+    cases=(
+        *(Stacks(law, (1, 2, 3, 5, 8, 13))
+          for law in (UNIFORM, Uniform("1.5", 3), ScaledBeta(2, 5, "1/2", "5/2"), Ball(4, 5))),
+        Stacks(Discrete({2: "1/8", 3: "1/4", 4: "1/8", 5: "1/4", 7: "1/4"}), (1, 2, 3, 4)),
+    ),
 )  # fmt: skip
-def exact_polynomials(power: int, case: Law, examination: Examination) -> Evidence:
-    depths = (1, 2, 3, 4) if isinstance(case, Discrete) else (1, 2, 3, 5, 8, 13)
-    for depth in depths:
-        best = untied_optimum(case, depth)
-        moments = weight_moments(case, 2 * depth + 2)
+def exact_polynomials(power: int, case: Stacks, examination: Examination) -> Evidence:
+    law = case.law
+    for depth in case.depths:
+        best = untied_optimum(law, depth)
+        moments = weight_moments(law, 2 * depth + 2)
         assert best.polynomial is not None
         assert moments is not None
         # E[Wπ] is the excess itself, which is not rational for most laws but positive.
@@ -208,28 +292,28 @@ def exact_polynomials(power: int, case: Law, examination: Examination) -> Eviden
             f"T = {depth}: E[WZ^{power} π Z^i] = 0",
             zero,
             f"{pairing[:2]}",
-            by=partial(is_optimal, case, depth, power),
+            by=partial(is_optimal, law, depth, power),
         )
         polynomial = fmpq_poly([to_fmpq(c) for c in best.polynomial])
-        zeros = sturm_count(polynomial, case.lower, case.upper)
+        zeros = sturm_count(polynomial, law.lower, law.upper)
         examination.lemma(
             f"T = {depth}: {depth} zeros in (Z̲, Z̄)",
             zeros == depth,
             f"{zeros}",
-            by=roots(polynomial, case.lower, case.upper, depth),
+            by=roots(polynomial, law.lower, law.upper, depth),
         )
-        if isinstance(case, Discrete):
-            inverse = _christoffel(case, depth)
+        if isinstance(law, Discrete):
+            inverse = _christoffel(law, depth)
             examination.lemma(
                 f"T = {depth}: 1/(e₀ᵀH⁻¹e₀)",
                 best.excess.contains(inverse),
                 f"{inverse}",
                 by=equals(
-                    mean_of(case, theory.signal_share() * residual_polynomial(case, depth) ** 2),
+                    mean_of(law, theory.signal_share() * residual_polynomial(law, depth) ** 2),
                     inverse,
                 ),
             )
-    return examination.evidence(f"T in {depths}, exact rational arithmetic")
+    return examination.evidence("exact rational arithmetic")
 
 
 def _christoffel(law: Discrete, depth: int) -> Fraction:
@@ -287,15 +371,15 @@ def values(formula: dict[int, str], examination: Examination) -> Evidence:
 RATE = Claim(
     "lca.untied.rate",
     f"{PLACE}, the rate",
-    r"\frac{\min w\,(\overline Z-\underline Z)}{(T+1)^2}\rho^{2T}\le\min\mathbb E[W\pi^2]\le"
+    r"\frac{\inf w\,(\overline Z-\underline Z)}{(T+1)^2}\rho^{2T}\le\min\mathbb E[W\pi^2]\le"
     r"4\,\mathbb E[W]\,\rho^{2T},\quad "
     r"\rho=\frac{\sqrt{\overline Z}-\sqrt{\underline Z}}{\sqrt{\overline Z}+\sqrt{\underline Z}},\ "
-    r"w\text{ the density of }W\,d\mathbb P",
+    r"W\,d\mathbb P\ge w\,dz",
     title="the optimum falls like ρ^{2T}, ρ = (√Z̄-√Z̲)/(√Z̄+√Z̲), not like r^{2T}",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, POSITIVE_DENSITY),
     depends_on=("lca.untied.optimum",),
-    note="The upper bound holds for every law. The lower one needs W dP to have a density that is "
-    "bounded below on [Z̲,Z̄]; bounded below on each [a',b'] inside it, it gives the same exponent.",
+    note="The upper bound holds for every law. The lower one says nothing where inf w = 0; with w "
+    "bounded below on each [a',b'] inside [Z̲,Z̄], it gives the same exponent.",
 )
 
 _root_a, _root_b = sympy.symbols("sqrt_a sqrt_b", positive=True)
@@ -380,7 +464,7 @@ def chebyshev_and_legendre(ratio: sympy.Expr, examination: Examination) -> Evide
     examination.assume(
         "the least ∫_a^b π² over π(0) = 1, deg π <= T is (b-a)/Σ(2k+1)P_k(x₀)² (Legendre)"
     )
-    return examination.evidence("every T; the lower bound where the density is bounded below")
+    return examination.evidence("every T, every w with W dP >= w dz")
 
 
 _BOUNDS = (4 * _rho ** (2 * T), _rho ** (2 * T) / (T + 1) ** 2)
@@ -460,10 +544,10 @@ MEAN = Claim(
     r"\frac{1}{\pi}\int_{\underline Z}^{\overline Z}\frac{dz}{z\sqrt{(z-\underline Z)"
     r"(\overline Z-z)}}=\frac{1}{\sqrt{\underline Z\,\overline Z}}",
     title="untied: the mean step tends to 1/√(Z̲Z̄), not to 2/(Z̲+Z̄)",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, POSITIVE_DENSITY),
     depends_on=("lca.untied.optimum",),
-    note="It needs zeros that fill [Z̲,Z̄] by the arcsine law, as for a density that is positive "
-    "there (Erdős-Turán); a gap in the support changes the limit: see lca.untied.gap.",
+    note="A positive density makes the zeros fill [Z̲,Z̄] by the arcsine law (Erdős-Turán); a gap in "
+    "the support changes the limit: see lca.untied.gap.",
 )
 
 _LIMIT = 1 / sympy.sqrt(a * b)
@@ -503,9 +587,9 @@ def arcsine_mean(limit: sympy.Expr, examination: Examination) -> Evidence:
     )  # fmt: skip
     examination.assume(
         "the zeros of orthogonal polynomials follow the arcsine law of [a,b] where the density is "
-        "positive (Erdős-Turán)"
+        "positive almost everywhere (Erdős-Turán)"
     )
-    return examination.evidence("every law whose density is positive on (Z̲, Z̄)")
+    return examination.evidence("every law with a density that is positive almost everywhere")
 
 
 @MEAN.check(
