@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -44,22 +45,42 @@ def test_a_new_paper_is_green_and_its_controls_are_refuted(tmp_path: Path) -> No
     assert "$" not in (folder / "my_new_paper.py").read_text().replace("$(", "")
 
 
+def tutorial(part: str) -> list[str]:
+    """The indented blocks of the tutorial before or from step 7, for a paper of another name."""
+    text = (EXAMPLES.parent / "tutorial.md").read_text("utf-8")
+    before, heading, after = text.partition("\n## 7. ")
+    assert heading
+    blocks = re.findall(
+        r"(?:^    .*\n|^\n)+", {"before": before, "from": after}[part], re.MULTILINE
+    )
+    blocks = [textwrap.dedent(block).strip("\n") for block in blocks if block.strip()]
+    return [block.replace("my_paper", "my_tutorial_paper") for block in blocks]
+
+
+def is_python(block: str) -> bool:
+    try:
+        ast.parse(block)
+    except SyntaxError:
+        return False
+    return True
+
+
+def written(tmp_path: Path, *parts: str) -> Path:
+    """The new paper with the code of these parts pasted into it as they say."""
+    (file, *_) = create("my_tutorial_paper", tmp_path)
+    source, start, end = file.read_text("utf-8").partition("paper = Paper(")
+    assert end.count("claims=[FACTOR, AVERAGE, SIMULATION]") == 1
+    code = [block for part in parts for block in tutorial(part) if is_python(block)]
+    last = start + end.replace("SIMULATION]", "SIMULATION, FIXED]")
+    if "paper = Paper(" not in code[-1]:
+        code.append(last)
+    file.write_text(source + "\n\n".join(code) + "\n", "utf-8")
+    return file
+
+
 def test_the_tutorial(tmp_path: Path) -> None:
     """Its code, pasted into the new paper as it says, runs."""
-    (file, *_) = create("my_tutorial_paper", tmp_path)
-    text = (EXAMPLES.parent / "tutorial.md").read_text("utf-8")
-    code = [
-        textwrap.dedent(block)
-        for block in re.findall(r"(?:^    .*\n|^\n)+", text, flags=re.MULTILINE)
-        if "STATIONARY" in block
-    ]
-    assert len(code) == 2
-    source = file.read_text()
-    assert source.count("paper = Paper(") == 1
-    added = "\n".join(code).replace("my_paper.4", "my_tutorial_paper.4")
-    source = source.replace("paper = Paper(", added + "\n\npaper = Paper(")
-    source = source.replace("claims=[FACTOR,", "claims=[FIXED, FACTOR,")
-    file.write_text(source)
+    file = written(tmp_path, "before")
     done = command(
         file.parent, "theoryverify", "check", "--papers", file.name, "my_tutorial_paper.4", "--json"
     )
@@ -67,6 +88,46 @@ def test_the_tutorial(tmp_path: Path) -> None:
     (claim,) = json.loads(done.stdout)["claims"]
     assert claim["verdict"] == "holds"
     assert [control["verdict"] for control in claim["checks"][0]["controls"]] == ["refuted"] * 2
+
+
+def test_the_tutorials_derivation_figure_references_and_command(tmp_path: Path) -> None:
+    """Step 7 says what to run; it is run as it stands."""
+    pytest.importorskip("matplotlib")
+    file = written(tmp_path, "before", "from")
+    (lines,) = [block for block in tutorial("from") if not is_python(block)]
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(line)
+        assert program == "theoryverify"
+        return command(file.parent, program, *arguments)
+
+    derived, drawn, cited, answered = (run(line) for line in lines.splitlines())
+    assert derived.returncode == 0, derived.stderr
+    assert derived.stdout.count("✓") == 1
+    assert drawn.returncode == 0, drawn.stderr
+    (table,) = (file.parent / "out" / "figures").glob("*.csv")
+    assert "1.0,1.0,0.5" in table.read_text("utf-8").splitlines()  # η = 1: v = σ²
+    assert cited.returncode == 0, cited.stderr
+    assert "{mandt2017stochastic," in cited.stdout
+    assert "{me," in cited.stdout
+    assert answered.stdout == "v = 1/3 σ²\n"  # η = 1/2: (1/2)/(3/2)
+    document = run(f"{lines.splitlines()[-1]} --json").stdout
+    assert json.loads(document) == {"variance": "1/3"}
+    refused = run(lines.splitlines()[-1].replace("1/2", "2"))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "theoryverify: eta = 2 must lie between 0 and 2\n"
+    other = command(file.parent, "theoryverify", "cite", "--papers", file.name, f"{file.stem}.1")
+    assert "mandt2017stochastic" not in other.stdout  # it is claim 4 that uses it
+
+
+def test_a_step_of_the_tutorials_derivation_that_is_wrong_is_not_shown(tmp_path: Path) -> None:
+    file = written(tmp_path, "before", "from")
+    text = file.read_text("utf-8")
+    assert text.count("excess = (1 - eta) ** 2 *") == 1
+    file.write_text(text.replace("excess = (1 - eta) ** 2 *", "excess = (1 - eta) *"), "utf-8")
+    done = command(file.parent, "theoryverify", "derive", "--papers", file.name, "sgd_variance")
+    assert done.returncode != 0
+    assert "✓" not in done.stdout
 
 
 def test_a_broken_formula_of_a_new_paper_is_found(tmp_path: Path) -> None:
@@ -126,7 +187,8 @@ def test_the_command_that_it_prints_works(
 def test_the_readme_of_a_new_paper(tmp_path: Path) -> None:
     for name in ("my_x", "my_paper_of_a_longer_name"):
         text = next(file for file in create(name, tmp_path) if file.name == "README.md").read_text()
-        assert text.endswith("them does not count.\n")
+        assert "them does not count.\n" in text
+        assert text.endswith("`docs/tutorial.md` in the checkout of theoryverify.\n")
         assert f"    theoryverify check --papers {name}.py {name}.1\n" in text
 
 
