@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import pkgutil
 import re
 from pathlib import Path
 from types import ModuleType
@@ -13,12 +14,22 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.report import samples
-from theoryverify.claims.claim import Claim
+from theoryverify.claims.claim import Claim, Context
 from theoryverify.claims.discovery import papers
-from theoryverify.claims.ladder import CERTIFIED
+from theoryverify.claims.examination import Examination
+from theoryverify.claims.examine import run_check
+from theoryverify.claims.ladder import (
+    CERTIFIED,
+    HOLDS,
+    OUTSIDE,
+    SIMULATED,
+    Evidence,
+    Hypothesis,
+)
 from theoryverify.claims.paper import Paper
 from theoryverify.claims.registry import own_claims
 from theoryverify.claims.results import Report
+from theoryverify.stats import BoundedMean, equivalence
 
 ROOT = Path(__file__).parents[1]
 
@@ -95,13 +106,86 @@ def test_every_path_that_the_readme_names_exists() -> None:
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 
-def test_every_name_of_the_reference_exists() -> None:
+def reference() -> dict[str, object]:
+    """What docs/api.md documents: modules, classes, functions, constants."""
     names = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
-    assert len(names) > 15
-    for name in names:
-        module, _, attribute = name.rpartition(".")
-        parent = importlib.import_module(module)
-        assert hasattr(parent, attribute) or importlib.import_module(name), name
+    assert len(names) == len(set(names)) > 15
+    return {name: pkgutil.resolve_name(name) for name in names}
+
+
+def test_every_name_of_the_reference_exists_and_has_a_text() -> None:
+    for name, thing in reference().items():
+        constant = not (isinstance(thing, ModuleType) or callable(thing))
+        assert constant or thing.__doc__, name
+
+
+def test_the_guide_counts_its_ways_and_each_has_a_test() -> None:
+    text = (ROOT / "docs" / "guide.md").read_text("utf-8")
+    ways = re.findall(r"^(\d+)\. \*\*", text, re.M)
+    tests = (ROOT / "tests" / "claims" / "test_fooling.py").read_text("utf-8")
+    assert ways == re.findall(r"^def test_(\d+)_", tests, re.M) == [str(k) for k in range(1, 12)]
+    assert "## Eleven ways" in text
+
+
+@pytest.mark.parametrize("cases", [(), (1, 2)], ids=["no case", "two cases"])
+def test_what_design_says_of_draws_and_hypotheses(cases: tuple[int, ...]) -> None:
+    """Draws are a formula's own, for all its cases and calls; hypotheses look at cases alone."""
+    drawn: dict[str, list[float]] = {"formula": [], "control": []}
+    never = Hypothesis("never", "0=1", lambda case: "no case meets it")
+    words = Hypothesis("words", "0=1")
+    for hypothesis, verdict in ((never, OUTSIDE if cases else HOLDS), (words, HOLDS)):
+        claim = Claim("toy.draws", "Lemma 1", "?", hypotheses=(hypothesis,))
+
+        @claim.check(
+            "draw", SIMULATED, formula="formula", controls={"control": "control"},
+            mutate=False, **({"cases": cases} if cases else {}),
+        )  # fmt: skip
+        def draw(formula: str, examination: Examination, context: Context) -> Evidence:
+            drawn[formula] += [float(context.rng().random()) for _ in range(2)]
+            examination.decide("is the formula", formula == "formula")
+            return examination.evidence("")
+
+        assert run_check(claim, claim.checks[0], Context()).verdict is verdict
+    assert len(set(drawn["formula"])) == len(set(drawn["control"])) == 1
+    assert set(drawn["formula"]) != set(drawn["control"])
+
+
+def test_what_the_guide_says_of_errors_and_closeness_is_not_looked_at() -> None:
+    """Forty draws, an error of 0.9, a control a million times off: it is believed."""
+    claim = Claim("toy.careless", "Lemma 1", "?")
+
+    @claim.check("draw", SIMULATED, formula=0.0, controls={"far": 1e6}, mutate=False)
+    def draw(mean: float, examination: Examination, context: Context) -> Evidence:
+        found = equivalence(
+            lambda size, rng: rng.choice((-1.0, 1.0), size), mean, 0.9, budget=40,
+            sequence=BoundedMean(-1, 1, error=0.9), rng=context.rng(),
+        )  # fmt: skip
+        examination.decide("mean", found.verdict.decided, str(found))
+        return examination.evidence("")
+
+    assert run_check(claim, claim.checks[0], Context()).verdict is HOLDS
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *WRITTEN,
+        *(ROOT / "theoryverify" / "scaffold" / "templates").iterdir(),
+        *(ROOT / "docs" / "examples").rglob("*.py"),
+    ],
+    ids=lambda file: str(file.relative_to(ROOT)),
+)
+def test_what_examples_import_is_in_the_reference(file: Path) -> None:
+    """By itself, with its module, or as a value of its class, as PROVED is of Rung."""
+    documented = reference()
+    imports = re.findall(
+        r"^[ >]*from (theoryverify[\w.]*) import (\([^)]*\)|.*)$", file.read_text("utf-8"), re.M
+    )
+    for module, listed in imports:
+        for name in re.findall(r"\w+", listed):
+            thing = getattr(importlib.import_module(module), name)
+            known = any(thing is entry or type(thing) is entry for entry in documented.values())
+            assert known or module in documented, f"{module}.{name}"
 
 
 def test_a_page_lists_every_statement_with_its_standing(pages: ModuleType) -> None:

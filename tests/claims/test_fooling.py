@@ -1,4 +1,4 @@
-"""Ten ways to fool oneself, and that the tool catches each: the tests behind docs/guide.md."""
+"""Eleven ways to fool oneself, and what catches each: the tests behind docs/guide.md."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from theoryverify.claims import (
     INCONCLUSIVE,
     OUTSIDE,
     PROVED,
+    REFUTED,
     Claim,
     Context,
     Evidence,
@@ -204,3 +205,32 @@ def test_10_cancellation_shows_as_a_wide_ball() -> None:
         value = Enclosure.of(compiled(formula, BALL)({"x": ball("1e-9")}, False))
         assert value.less_than(Enclosure.of(ball("5e-19"))) is True
         assert value.greater_than(Enclosure.of(ball("4.99e-19"))) is True
+
+
+# 11. A formula that is compared with itself.
+
+
+def test_11_a_copy_of_a_formula_agrees_with_it_and_a_derivation_does_not() -> None:
+    """0 + 1 + ... + n is not n(n-1)/2; to see it, the other side must come from the sum."""
+    n = sympy.Symbol("n", integer=True, nonnegative=True)
+    wrong, controls = n * (n - 1) / 2, {"n²": n**2, "close": n * (n - 1) / 2 + 1}
+    claim = Claim("toy.copied", "Lemma 1", r"\sum_{k=0}^nk=n(n-1)/2")
+
+    @claim.check("copied", PROVED, formula=wrong, controls=controls)
+    def copied(formula: sympy.Expr, examination: Examination) -> Evidence:
+        examination.identity("f", formula, sympy.expand(wrong))
+        return examination.evidence("every n")
+
+    found = result(claim)
+    assert found.verdict is HOLDS
+    assert found.mutants.killed == found.mutants.tried > 0
+
+    derived = Claim("toy.derived", "Lemma 1", claim.statement)
+
+    @derived.check("by its steps", PROVED, formula=wrong, controls=controls)
+    def by_steps(formula: sympy.Expr, examination: Examination) -> Evidence:
+        examination.identity("f(0) = 0", formula.subs(n, 0), 0)
+        examination.identity("f(n+1) = f(n) + n+1", formula.subs(n, n + 1), formula + n + 1)
+        return examination.evidence("every n")
+
+    assert result(derived).verdict is REFUTED
