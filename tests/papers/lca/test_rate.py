@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 
 import pytest
 import sympy
@@ -12,11 +13,13 @@ from theoryverify.cli import main
 from theoryverify.errors import HypothesisError, InputError
 from theoryverify.exact.balls import ball, precision
 from theoryverify.exact.densities import Ball, ScaledBeta, Shell, Uniform
+from theoryverify.exact.law_grammar import parse_law
 from theoryverify.exact.laws import Discrete, Law, Mixture, TwoPoint
 from theoryverify.papers.lca import rate_theory
 from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.laws import LAWS, MIXED, POINT_MASS
 from theoryverify.papers.lca.rate import (
+    Rate,
     alpha_expansion,
     beta_expansion,
     evaluated,
@@ -146,6 +149,56 @@ def test_the_command_shows_both_terms(capsys: pytest.CaptureFixture[str]) -> Non
     assert "(two parameters)" in out
     assert main(["alpha-star", "--law", "uniform(2,5)", "--depth", "1", "--json"]) == 0
     assert "beta_expansion" not in json.loads(capsys.readouterr().out)["rate"]
+
+
+def test_no_expansion_of_a_minimum_that_is_not_there() -> None:
+    rare = Discrete({2: "0.5", 3: "0.499999", 20: "0.000001"})
+    for depth, present in ((5, False), (40, True), (10**9, True)):
+        rate = Rate.of(rare, depth)
+        assert rate.minimum is present
+        assert (rate.beta is not None) is present
+        assert ("none in (-2/Zmax, 0)" in "\n".join(rate.lines())) is not present
+    assert Rate.of(U25, 1).minimum is None
+
+
+def test_terms_that_mean_nothing_are_said_to() -> None:
+    concentrated = ScaledBeta(2, 5, "1/2", 200)
+    assert not alpha_expansion(concentrated, 5).in_range
+    assert "T is too small" in str(alpha_expansion(concentrated, 5))
+    assert not beta_expansion(concentrated, 5).in_range
+    # The value is inside, but the first partial sum is negative.
+    assert not alpha_expansion(Uniform(2, 10**9), 5).in_range
+    for depth in (2, 1000):
+        assert alpha_expansion(U25, depth).in_range
+        assert beta_expansion(U25, depth).in_range
+    assert "too small" not in str(beta_expansion(U25, 2))
+
+
+def test_terms_that_vanish() -> None:
+    even = beta_expansion(TwoPoint(2, 5, "1/3"), 200)
+    assert even.terms["first"].sign() == 0  # β*_T = -2/7
+    assert beta_expansion(TwoPoint(2, 5, "1/3"), 201).terms["first"].sign() == 1
+    between = Discrete({2: "1/4", 3: "1/4", 5: "1/2"})
+    assert beta_expansion(between, 200).terms["first"].sign() is not None
+    assert beta_expansion(between, 200).terms["first"].sign() != 0
+    # Equal weights of WZ at both ends: the term is 0, which an enclosure cannot say.
+    equal = alpha_expansion(TwoPoint(2, 5, "4/5"), 5)
+    assert equal.terms["first"].contains(0)
+    assert str(equal).startswith("±")
+
+
+@pytest.mark.parametrize("law", ["beta(2,5,1/2,200)", "uniform(2,1000000000)"])
+def test_the_bracket_lies_between_the_inverse_ends(
+    law: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["alpha-star", "--law", law, "--depth", "5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    bracket, star = found["rate"]["bracket_from_here_on"], found["alpha_star"]
+    ends = parse_law(law)
+    assert Fraction(bracket["lower"]) >= Fraction(99, 100) / ends.upper
+    assert Fraction(bracket["upper"]) <= Fraction(101, 100) / ends.lower
+    assert Fraction(bracket["lower"]) <= Fraction(star["lower"])
+    assert Fraction(star["upper"]) <= Fraction(bracket["upper"])
 
 
 def test_bad_input() -> None:

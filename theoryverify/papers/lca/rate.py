@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import sympy
@@ -15,9 +16,10 @@ from theoryverify.exact.ends import EndSeries, end_series
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
-from theoryverify.papers.lca import assumptions, rate_theory, theory
+from theoryverify.papers.lca import appendix_g, assumptions, rate_theory, theory
 from theoryverify.papers.lca.alpha_star import MAX_DEPTH
 from theoryverify.papers.lca.kernels import weight_polynomial
+from theoryverify.papers.lca.two import interior_sign
 
 _MOST_TERMS = 30
 
@@ -80,22 +82,35 @@ class Expansion:
         The limit and all terms.
     error : str
         The order of what is left out.
+    in_range : bool
+        Whether no partial sum is seen to leave ``(1/Z̄, 1/Z̲)``, where α*_T and ``-β*_T`` lie. Where
+        one does, T is too small for the terms to mean anything.
     """
 
     terms: dict[str, Enclosure]
     value: Enclosure
     error: str
+    in_range: bool
 
     def to_json(self) -> dict[str, Any]:
         return {
             "terms": {name: term.to_json() for name, term in self.terms.items()},
             "value": self.value.to_json(),
             "error": self.error,
+            "in_range": self.in_range,
         }
 
     def __str__(self) -> str:
-        shown = (f"{float(term):+.8g} ({name})" for name, term in self.terms.items())
-        return f"{' '.join(shown)} + {self.error}"
+        shown = " ".join(f"{_signed(term)} ({name})" for name, term in self.terms.items())
+        warning = "" if self.in_range else "; T is too small: they leave (1/Zmax, 1/Zmin)"
+        return f"{shown} + {self.error}{warning}"
+
+
+def _signed(term: Enclosure) -> str:
+    """In eight digits, with its sign where that is known."""
+    if term.sign() is None:
+        return f"±{max(-float(term.lower), float(term.upper)):.1g}"
+    return f"{float(term):+.8g}"
 
 
 @dataclass(frozen=True)
@@ -109,20 +124,26 @@ class Rate:
     alpha : Expansion
         Of α*_T, one parameter.
     beta : Expansion or None
-        Of β*_T, two parameters; none at T = 1.
+        Of β*_T, two parameters; none where there is no β*_T to expand, or none is seen.
+    minimum : bool or None
+        Whether F_T has a stationary point β*_T in the window ``(-2/Z̄, 0)``; ``None`` at T = 1, where
+        all points are, and where it is not decided.
     """
 
     order: str
     alpha: Expansion
     beta: Expansion | None
+    minimum: bool | None
 
     @classmethod
     def of(cls, law: Law, depth: int, digits: int = 30) -> Rate:
         with precision(64):
             ends = law_ends(law, 1)
         equal = ends.lower.exponent == ends.upper.exponent
-        beta = beta_expansion(law, depth, digits) if depth > 1 else None
-        return cls("1/T" if equal else "log(T)/T", alpha_expansion(law, depth, digits), beta)
+        minimum = _minimum_in_window(law, depth) if depth > 1 else None
+        beta = beta_expansion(law, depth, digits) if minimum else None
+        order = "1/T" if equal else "log(T)/T"
+        return cls(order, alpha_expansion(law, depth, digits), beta, minimum)
 
     def to_json(self) -> dict[str, Any]:
         found = {"expansion": self.alpha.to_json()}
@@ -131,7 +152,19 @@ class Rate:
     def lines(self) -> list[str]:
         """For the terminal."""
         shown = [f"alpha*_T - lim {self.alpha}"]
-        return shown + ([f"beta*_T + lim  {self.beta}   (two parameters)"] if self.beta else [])
+        if self.beta:
+            shown.append(f"beta*_T + lim  {self.beta}   (two parameters)")
+        elif self.minimum is False:
+            shown.append("beta*_T        none in (-2/Zmax, 0) at this T   (two parameters)")
+        return shown
+
+
+def _minimum_in_window(law: Law, depth: int) -> bool | None:
+    """Whether F_T has a stationary point in ``(-2/Z̄, 0)``; from ``T'(-1/Z̄)`` on (Lemma G.6) it has."""
+    if depth >= appendix_g.constants(law, -1 / law.upper).depth_bound:
+        return True
+    inside = interior_sign(law, depth)
+    return None if inside is None else inside == -1
 
 
 def law_ends(law: Law, terms: int = 2) -> Ends:
@@ -216,7 +249,10 @@ def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         exponents = (ends.lower.exponent, ends.upper.exponent)
         limit = ball(-2 / (law.lower + law.upper))
         if min(exponents) == -1:
-            return _expansion(ends, depth, limit, {"first": first_order_two(exponents)}, "o(1/T)")
+            first = first_order_two(exponents)
+            if depth % 2 == 0 and law.atom(law.lower) + law.atom(law.upper) == 1:
+                first = sympy.Integer(0)  # β*_T = -α*: there the two powers of q are equal
+            return _expansion(ends, depth, limit, {"first": first}, "o(1/T)")
         chosen = {"first": -rate_theory.first_order()}
         least, gap = min(exponents), abs(exponents[0] - exponents[1])
         if least >= 0 and ends.terms > 1:
@@ -260,9 +296,14 @@ def _expansion(
 ) -> Expansion:
     values = ends.values(depth)
     terms = {name: compiled(term, BALL)(values, False) for name, term in chosen.items()}
-    total = sum(terms.values(), limit)
+    sums = list(accumulate(terms.values(), initial=limit))
+    low, high = 1 / ball(ends.law.upper), 1 / ball(ends.law.lower)
+    in_range = not any(abs(entry) < low or abs(entry) > high or entry * limit < 0 for entry in sums)
     return Expansion(
-        {name: Enclosure.of(term) for name, term in terms.items()}, Enclosure.of(total), error
+        {name: Enclosure.of(term) for name, term in terms.items()},
+        Enclosure.of(sums[-1]),
+        error,
+        in_range,
     )
 
 

@@ -9,6 +9,7 @@ from theoryverify.claims.paper import Command, Outcome
 from theoryverify.papers.lca.commands import finite, flow
 
 if TYPE_CHECKING:
+    from theoryverify.exact.balls import Enclosure
     from theoryverify.exact.laws import Law
 
 
@@ -39,14 +40,13 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
     from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
     from theoryverify.exact.rationals import decimal, exact_text, shown
     from theoryverify.papers.lca.alpha_star import alpha_star as enclose
-    from theoryverify.papers.lca.limit import limit_bracket
     from theoryverify.papers.lca.rate import Rate
 
     law, depth, digits = _read(args)
     found = enclose(law, depth, digits)
     with precision(bits_for(digits) + 32):
         gap = Enclosure.of(found.enclosure.ball() - ball(found.limit))
-    bracket = limit_bracket(law, depth).enclosure
+    bracket = _from_here_on(law, depth)
     rate = Rate.of(law, depth, digits)
     document: dict[str, Any] = {
         "law": repr(law),
@@ -71,10 +71,22 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
             f"rate           {rate.order} by the exponents of the law at its ends; "
             f"R_T(alpha*_T) <= E[W]·({shown(found.contraction)})^(2T)",
             *rate.lines(),
-            f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3, explicit)",
+            f"for all T >= {depth}: alpha*_T in {bracket}   (Theorem F.3 and Lemma F.1, explicit)",
         )
     )
     return Outcome(document, text)
+
+
+def _from_here_on(law: Law, depth: int) -> Enclosure:
+    """The bracket of Theorem F.3, within the ``(1/Z̄, 1/Z̲)`` of Lemma F.1."""
+    from theoryverify.exact.balls import Enclosure, ball, precision
+    from theoryverify.papers.lca.limit import limit_bracket
+
+    bracket = limit_bracket(law, depth).enclosure
+    with precision(256):
+        low = max(ball(bracket.lower), (1 / ball(law.upper)).lower())
+        high = min(ball(bracket.upper), (1 / ball(law.lower)).upper())
+        return Enclosure(low, high)
 
 
 def _configure_loss(parser: argparse.ArgumentParser) -> None:
