@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,6 +29,7 @@ from theoryverify.papers.lca.pair_integral import (
     open_count,
     pair_integral,
     pair_means,
+    root_bound,
 )
 from theoryverify.papers.lca.theory import T, a, alpha, b
 from theoryverify.papers.lca.uniqueness import t, x, y
@@ -137,9 +139,10 @@ def energy(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> 
 
 
 _UPPER_RARE = Discrete({2: "1/2", 3: "499/1000", 8: "1/1000"})
+_FLOW_LAWS = (ATOMS, TwoPoint("3/2", 4, "9/10"), Discrete({2: "1/10", 6: "9/10"}), _UPPER_RARE)
 
 Ends = tuple[sympy.Expr, ...]
-"""Points of t at which F_T must exceed the starting loss."""
+"""Points of t at which F_T must exceed the starting loss; ``oo`` is infinity."""
 
 
 @FLOW.check(
@@ -151,25 +154,16 @@ Ends = tuple[sympy.Expr, ...]
         "F_T(-2/Z̄) alone": (2 / b,),
         "F_T(0) and F_T(-3/Z̄)": (sympy.Integer(0), 3 / b),
     },
-    cases=(ATOMS, TwoPoint("3/2", 4, "9/10"), Discrete({2: "1/10", 6: "9/10"}), _UPPER_RARE),
+    cases=_FLOW_LAWS,
 )
 def low_levels(ends: Ends, case: Law, examination: Examination) -> Evidence:
     """For starts ``α₀ = α*(β₀)``: where the condition is met, ``{F_T <= ℓ₀}`` in ``[0, 2/Z̄]`` is
     one interval around the start that meets neither end; in exact rationals, by Sturm."""
-    at = {b: sympy.Rational(case.upper.numerator, case.upper.denominator)}
     window = 2 / case.upper
     met, depths = 0, (2, 3, 4, 7, 12)
     for depth in depths:
-        means = pair_means(case, depth)
-        for share in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
-            start = share * window
-            level = _explained(means, start)
-            if any(_explained(means, rational(end.subs(at))) >= level for end in ends):
-                continue  # F = E[W] - explained: the condition is not met
+        for start, excess in _low_starts(case, depth, ends):
             met += 1
-            # F <= ℓ₀ iff E[w]² - level E[w²] >= 0; both have a factor t², divided out.
-            excess = means.w**2 - fmpq_poly([to_fmpq(level)]) * means.w_squared
-            excess = excess // fmpq_poly([0, 0, 1])
             crossings = open_count(excess, Fraction(0), window)
             low_ends = evaluate(excess, Fraction(0)) < 0 and evaluate(excess, window) < 0
             examination.decide(
@@ -185,10 +179,60 @@ def low_levels(ends: Ends, case: Law, examination: Examination) -> Evidence:
     return examination.evidence(f"{met} starts (T, β₀) that meet the condition, T in {depths}")
 
 
-def _explained(means: PairMeans, at: Fraction) -> Fraction:
-    """``E[W] - F_T = E[w]²/E[w²]`` at ``t``, also at ``t = 0`` (a factor t² divided out)."""
+@FLOW.check(
+    "even T: low levels are bounded intervals of the line",
+    CERTIFIED,
+    formula=(sympy.oo,),
+    controls={"F_T(-2/Z̄)": (2 / b,), "F_T(-3/Z̄)": (3 / b,), "no condition": ()},
+    cases=_FLOW_LAWS,
+    mutate=False,
+)
+def even_low_levels(ends: Ends, case: Law, examination: Examination) -> Evidence:
+    """As before on the whole line, where ``{F_T <= ℓ₀}`` must not reach ``β = ±∞``."""
+    met, depths = 0, (2, 4, 12)
+    for depth in depths:
+        for start, excess in _low_starts(case, depth, ends):
+            met += 1
+            # Its degree 2T-2 is even: both far ends have the sign of the leading coefficient.
+            bounded, reach = excess[excess.degree()] < 0, root_bound(excess)
+            crossings = open_count(excess, -reach, reach)
+            examination.decide(
+                f"T = {depth}, β₀ = -{start}",
+                bounded and crossings <= 2,
+                f"{crossings} points of the level on the line, bounded: {bounded}",
+                by=[
+                    roots(excess, None, None, crossings),
+                    less(rational(excess[excess.degree()]), 0),
+                ],
+            )
+    return examination.evidence(f"{met} starts (T, β₀) that meet the condition, T in {depths}")
+
+
+def _low_starts(case: Law, depth: int, ends: Ends) -> Iterator[tuple[Fraction, fmpq_poly]]:
+    """Starts ``t₀ = -β₀`` at which ``F_T`` is below all ends, and ``ℓ₀ - F_T`` but for a positive
+    factor: ``E[w]² - level E[w²]`` over t²."""
+    means, square = pair_means(case, depth), fmpq_poly([0, 0, 1])
+    bounds = [_explained(means, _place(end, case)) for end in ends]
+    for share in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
+        start = share * 2 / case.upper
+        level = _explained(means, start)
+        if all(bound < level for bound in bounds):  # F = E[W] - explained
+            yield start, (means.w**2 - fmpq_poly([to_fmpq(level)]) * means.w_squared) // square
+
+
+def _place(end: sympy.Expr, case: Law) -> Fraction | None:
+    """The point of t, ``None`` for infinity."""
+    at = {b: sympy.Rational(case.upper.numerator, case.upper.denominator)}
+    return None if end is sympy.oo else rational(end.subs(at))
+
+
+def _explained(means: PairMeans, at: Fraction | None) -> Fraction:
+    """``E[W] - F_T = E[w]²/E[w²]`` at ``t``, also at ``t = 0`` (a factor t² divided out), and at
+    infinity (``None``)."""
     square = fmpq_poly([0, 0, 1])
     top, bottom = means.w**2 // square, means.w_squared // square
+    if at is None:
+        return rational(top[top.degree()]) / rational(bottom[bottom.degree()])
     return evaluate(top, at) / evaluate(bottom, at)
 
 
