@@ -1,12 +1,21 @@
 """Every check of the paper comes out as its claim expects, and refutes each of its controls."""
 
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
 import pytest
+import sympy
 
 from theoryverify.claims.claim import Check, Claim, Context
 from theoryverify.claims.discovery import paper_named
 from theoryverify.claims.examine import examine, run_check
-from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
+from theoryverify.claims.ladder import HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Verdict
 from theoryverify.claims.registry import claims_of
+from theoryverify.exact.balls import ball
+from theoryverify.papers.mamba import theory
+from theoryverify.papers.mamba.claims import gate
 from theoryverify.papers.mamba.claims.gate import BIAS, D, Gated
 from theoryverify.papers.mamba.links import HE3, HE4
 
@@ -77,3 +86,48 @@ def test_the_hypothesis_on_the_bias_is_tested_and_can_be_dropped() -> None:
     assert examine(D, flat, flat.formula, Context()).verdict is OUTSIDE
     assert examine(D, flat, flat.formula, Context(), without=["bias"]).verdict is REFUTED
     assert D.expected is HOLDS
+
+
+# -- statements that were once wider than their checks -------------------------------------------
+
+
+def verdict_of(name: str, check: str, formula: object, case: object = None) -> Verdict:
+    """What a check of the paper says of another formula, at its own cases or at one."""
+    claim = CLAIMS[f"mamba.{name}"]
+    found = next(each for each in claim.checks if each.name == check)
+    if case is not None:
+        found = replace(found, cases=(case,))
+    return examine(claim, found, formula, Context()).verdict
+
+
+def test_exponential_weights_diverge_by_the_sign_of_the_leading_coefficient() -> None:
+    """The predicate of T9 at links with numbers, against the integral where it is finite."""
+    ρ = gate._SCALE
+    stated = gate._stated_divergence
+    assert stated(4, sympy.Integer(-1)) is False
+    assert stated(4, sympy.Integer(1)) is True
+    assert stated(3, sympy.Integer(-1)) is True
+    # 3(z²-1) at ρ = 3, 6 and 7: 3 >= ρ/2 up to 6.
+    assert [
+        gate._diverges(3 * (theory.z**2 - 1) / scale - theory.z**2 / 2) for scale in (3, 6, 7)
+    ] == [True, True, False]
+    assert stated(2, ρ / 2) is True
+    name = "the leading term of g/ρ - z²/2"
+    assert verdict_of("T9", name, lambda n, a: n >= 3) is REFUTED
+    assert verdict_of("T9", name, lambda n, a: None) is INCONCLUSIVE
+
+
+@pytest.mark.parametrize("factor", ["1.05", "0.95", "1.02"])
+def test_the_law_is_compared_more_narrowly_than_a_twentieth(factor: str) -> None:
+    def changed(*at: Any) -> Any:
+        return gate._leading(*at) * ball(Fraction(factor))
+
+    for link in (HE3, HE4):
+        assert verdict_of("D.law", "enclosed and compared", changed, Gated(link, "-3")) is REFUTED
+
+
+def test_the_law_is_left_further_and_further_behind() -> None:
+    ratios = [gate._times_the_law(b) for b in (-10, -20, -30, -40, -60)]
+    assert all(left.less_than(right.lower) for left, right in pairwise(ratios))
+    name = "he_3 at ρ = 8, b from -10 to -60"
+    assert verdict_of("D.law.any-scale", name, Fraction(64_000)) is HOLDS
