@@ -1,12 +1,15 @@
 """Exact moments of the feature at a finite context, blocks of Stage I in law, the head's norm."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from theoryverify.budget import SHARE
-from theoryverify.claims import HOLDS, Verdict
+from theoryverify.claims import HOLDS, Context, Verdict
+from theoryverify.claims.examine import examine
 from theoryverify.errors import InputError
 from theoryverify.exact.gate import Gate
 from theoryverify.papers.mamba import head
@@ -260,6 +263,40 @@ def test_median_bounds_cover():
 
 
 # -- claims -------------------------------------------------------------------------------------
+
+
+def verdict_of(claim, name, formula, case=None):
+    """What a check says of another formula, at its own cases or at one."""
+    check = next(check for check in claim.checks if check.name == name)
+    if case is not None:
+        check = replace(check, cases=(case,))
+    return examine(claim, check, formula, Context()).verdict
+
+
+def test_the_excess_on_the_support_is_in_inverse_proportion_to_its_size():
+    case = finite._OWN[0]
+    excess = {r: float(finite._own_excess(case, r)) for r in (2, 3, 8, 32)}
+    assert excess[2] == pytest.approx(7.596, abs=0.001)
+    assert excess[8] == pytest.approx(1.899, abs=0.001)  # 2.9 times as much, not more than 4
+    assert excess[32] == pytest.approx(excess[2] / 16, rel=1e-9)
+    name = "exact second moments"
+    for wrong in (lambda r: Fraction(1, r + 1), lambda r: Fraction(1, 2)):
+        assert verdict_of(finite.OWN_OUTPUT, name, (Fraction(6), wrong), case) is Verdict.REFUTED
+
+
+def test_a_low_share_is_not_taken_for_the_feature():
+    """0.0074 is the true R² of a gate that forgets: the table holds of it, the statement does not."""
+    low = (HE3, "8", "-4", 1, 8, 12)
+    table, level = "R² at finite N, enclosed", "R² at the longest contexts"
+    assert verdict_of(finite.FEATURE, table, {low: "0.007"}) is HOLDS
+    assert verdict_of(finite.FEATURE, level, ((low,), Fraction(4, 5))) is Verdict.REFUTED
+    assert verdict_of(finite.FEATURE, level, ((low,), Fraction(7, 1000))) is HOLDS
+
+
+def test_a_fixed_bias_is_refuted_by_all_lengths_together():
+    name = "he_3 at N up to 2^40"
+    reached = (HE3, "8", "-4", 1, Fraction(7, 1000))
+    assert verdict_of(finite.FIXED, name, reached) is HOLDS
 
 
 def test_claims_and_what_is_not_checked():
