@@ -10,9 +10,10 @@ import sympy
 from flint import fmpq, fmpq_mat
 
 from theoryverify.claims import CERTIFIED, PROVED, Claim, Evidence, Examination
-from theoryverify.claims.statements import Evaluated, Statement, matrices, same, within
+from theoryverify.claims.statements import Evaluated, Statement, less, matrices, same, within
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.evaluate import BALL, compiled
+from theoryverify.exact.identities import decide_identity
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import theory
@@ -155,15 +156,19 @@ WHITE = Claim(
     "lca.6.1",
     "(6.1)",
     r"\tfrac1LXF_T^\top\to I_d\ (L\to\infty,\text{ then }T\to\infty)\text{ at }\alpha^*:\quad "
-    r"\|\cdot-I\|_F^2=(d-1)(1-\alpha)^{2T}+(1-\alpha Z)^{2T}",
-    title="the whitening limit, at rate (1-α*)^T, slower than the risk's r^T",
+    r"\|\cdot-I\|_F^2=(d-1)(1-\alpha)^{2T}+(1-\alpha Z)^{2T};\quad d\ge2:\ "
+    r"\|\cdot-I\|_F^{1/T}\to1-\alpha^*\ge r,\text{ with equality iff }\underline Z=1",
+    title="the whitening limit, for d >= 2 at rate (1-α*)^T, not faster than the risk's r^T",
     hypotheses=(ASSUMPTION_6_1,),
-    depends_on=("lca.E.2", "lca.C.2", "lca.F.3"),
-    note="Orthogonal to the task the error is (1-α*)^T; 1-α* >= r because Z̲ >= 1.",
+    depends_on=("lca.E.1.limit", "lca.E.2", "lca.C.2", "lca.F.3"),
+    note="Orthogonal to the task the error is (1-α*)^T, slower than r^T unless Z̲ = 1. For d = 1 no "
+    "direction is orthogonal: the error is |1-α*Z|^T, at most r^T.",
 )
 
 _d = sympy.Symbol("d", integer=True, positive=True)
-_WHITE = ((_d - 1) * (1 - alpha) ** (2 * T) + (1 - alpha * Z) ** (2 * T), 1 - theory.alpha_limit())
+_ERROR = (_d - 1) * (1 - alpha) ** (2 * T) + (1 - alpha * Z) ** (2 * T)
+_SLOW = 1 - theory.alpha_limit()
+_WHITE = (_ERROR, _SLOW, 2)  # ‖·-I‖_F², its rate, and the least d that has it
 
 
 @WHITE.check(
@@ -171,13 +176,14 @@ _WHITE = ((_d - 1) * (1 - alpha) ** (2 * T) + (1 - alpha * Z) ** (2 * T), 1 - th
     PROVED,
     formula=_WHITE,
     controls={
-        "d for d-1": (_d * (1 - alpha) ** (2 * T) + (1 - alpha * Z) ** (2 * T), _WHITE[1]),
-        "T for 2T": ((_d - 1) * (1 - alpha) ** T + (1 - alpha * Z) ** T, _WHITE[1]),
-        "rate r": (_WHITE[0], theory.contraction()),
+        "d for d-1": (_d * (1 - alpha) ** (2 * T) + (1 - alpha * Z) ** (2 * T), *_WHITE[1:]),
+        "T for 2T": ((_d - 1) * (1 - alpha) ** T + (1 - alpha * Z) ** T, *_WHITE[1:]),
+        "rate r": (_ERROR, theory.contraction(), 2),
+        "d = 1": (_ERROR, _SLOW, 1),
     },
 )
-def whitening(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
-    error, rate = formula
+def whitening(formula: tuple[sympy.Expr, sympy.Expr, int], examination: Examination) -> Evidence:
+    error, rate, least = formula
     # Σ_x has eigenvalue 1 on m^⊥ (d-1 times) and Z on m.
     sigma = theory.covariance_x()
     examination.identity("Σ_x on m^⊥", sigma.iso, sympy.Integer(1))
@@ -185,12 +191,18 @@ def whitening(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) 
     examination.identity("eigenvalue of (1/L)XFᵀ - I", gap, -((1 - alpha * s) ** T))
     squared = (_d - 1) * (gap**2).subs(s, sigma.iso) + (gap**2).subs(s, Z)
     examination.identity("‖(1/L)XFᵀ - I‖_F²", squared, error)
-    # 1-α* >= r: the difference is 2(a-1)/(a+b), nonnegative for a = 1+t.
-    t = sympy.Symbol("t", nonnegative=True)
-    examination.identity("rate on m^⊥ at α*", 1 - theory.alpha_limit(), rate)
-    difference = sympy.cancel((rate - theory.contraction()) * (a + b) / 2)
-    examination.nonnegative("rate - r >= 0 for a >= 1", difference.subs(a, 1 + t), [t])
-    return examination.evidence("every d, T, law that meets Assumption 6.1")
+    # Hence (d-1)ρ^{2T} <= ‖·‖² <= dρ^{2T} at α*, ρ = 1-α*, as |1-α*Z| <= r <= ρ.
+    examination.decide(f"d-1 > 0 from d = {least} on", least > 1, by=less(1, least))
+    best, r = theory.alpha_limit(), theory.contraction()
+    examination.identity("rate on m^⊥ at α*", 1 - best, rate)
+    examination.lemma(
+        "r² - (1-α*Z)² = α*²(Z-a)(b-Z)",
+        decide_identity(r**2 - (1 - best * Z) ** 2, best**2 * (Z - a) * (b - Z)),
+    )
+    examination.identity("1-α*-r = 2(a-1)/(a+b), and a >= 1", rate - r, 2 * (a - 1) / (a + b))
+    return examination.evidence(
+        f"every T, law that meets Assumption 6.1; the norm for every d, its rate for d >= {least}"
+    )
 
 
 @WHITE.check(
@@ -198,35 +210,39 @@ def whitening(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) 
     CERTIFIED,
     formula=_WHITE,
     controls={
-        "rate r": (_WHITE[0], theory.contraction()),
-        "rate (1-α*)^2": (_WHITE[0], _WHITE[1] ** 2),
+        "rate r": (_ERROR, theory.contraction(), 2),
+        "rate (1-α*)^2": (_ERROR, _SLOW**2, 2),
+        "d = 1": (_ERROR, _SLOW, 1),
     },
     cases=LAWS,
     mutate=False,
 )
 def whitening_rate(
-    formula: tuple[sympy.Expr, sympy.Expr], case: Law, examination: Examination
+    formula: tuple[sympy.Expr, sympy.Expr, int], case: Law, examination: Examination
 ) -> Evidence:
     """The T-th root of the error, at α*_T and the worst Z, is within 3% of the rate at T = 1000."""
-    depth, dimension = 1000, 10
+    stated, rate, least = formula
+    depth, dimensions = 1000, (least, 10)
     found = alpha_star(case, depth, 40).enclosure
-    with precision(200):
-        rate = compiled(formula[1], BALL)({"a": ball(case.lower), "b": ball(case.upper)}, False)
+    ends = {a: case.lower, b: case.upper}
+    stated = stated.subs(T, depth)
+    number = stated ** sympy.Rational(1, 2 * depth) / rate
+    for dimension in dimensions:
         for end in (case.lower, case.upper):
-            values = {"alpha": found.ball(), "Z": ball(end), "d": ball(dimension)}
-            error = compiled(formula[0].subs(T, depth), BALL)(values, False)
-            root = (error.log() / (2 * depth)).exp()
-            ratio = Enclosure.of(root / rate)
+            with precision(200):
+                values = {"alpha": found.ball(), "Z": ball(end), "d": ball(dimension)}
+                values |= {"a": ball(case.lower), "b": ball(case.upper)}
+                error = compiled(stated, BALL)(values, False)
+                root = (error.log() / (2 * depth)).exp()
+                ratio = Enclosure.of(root / compiled(rate, BALL)(values, False))
             low, high = ratio.greater_than("0.97"), ratio.less_than("1.03")
             verdict = None if None in (low, high) else bool(low and high)
-            place = {Z: end, sympy.Symbol("a"): case.lower, sympy.Symbol("b"): case.upper}
-            number = (formula[0].subs(T, depth)) ** sympy.Rational(1, 2 * depth) / formula[1]
             examination.decide(
-                f"error^(1/T)/rate at Z = {end}", verdict, f"{ratio}",
-                by=within(Evaluated(number, place | {"d": dimension}),
+                f"error^(1/T)/rate at Z = {end}, d = {dimension}", verdict, f"{ratio}",
+                by=within(Evaluated(number, ends | {Z: end, "d": dimension}),
                           (Fraction(97, 100), Fraction(103, 100)), alpha=found),
             )  # fmt: skip
-    return examination.evidence(f"T = {depth}, d = {dimension}")
+    return examination.evidence(f"T = {depth}, d in {dimensions}")
 
 
 # -- general ζ ----------------------------------------------------------------------------------

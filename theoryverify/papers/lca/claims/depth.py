@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
+from flint import arb
 
-from theoryverify.claims import CERTIFIED, PROVED, Claim, Context, Evidence, Examination
+from theoryverify.claims import (
+    CERTIFIED,
+    PROVED,
+    Claim,
+    Context,
+    Evidence,
+    Examination,
+    Hypothesis,
+)
+from theoryverify.claims.parameters import At
 from theoryverify.claims.statements import Evaluated, equals, less, mean, same, within
-from theoryverify.errors import HypothesisError
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.evaluate import BALL, compiled
@@ -20,7 +30,7 @@ from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS, UNIFORM
 from theoryverify.papers.lca.limit import limit_bracket
 from theoryverify.papers.lca.loss import excess_loss
-from theoryverify.papers.lca.placed import LAW_DEPTH, LIMIT
+from theoryverify.papers.lca.placed import LAW_DEPTH, LIMIT, Point
 from theoryverify.papers.lca.stated import alpha_root, around, exactly
 from theoryverify.papers.lca.theory import T, a, alpha, b
 
@@ -138,15 +148,42 @@ def _between(value: Enclosure, outer: Enclosure) -> bool | None:
     return True if value.within(outer) else None
 
 
+@lru_cache(maxsize=256)
+def _logs(case: Point) -> tuple[arb, arb]:
+    """``ℓ_b`` and ``ℓ_a`` of :data:`RATE` at ``ε = 1/T``."""
+    law, share, eps = case.law, theory.signal_share(), Fraction(1, case.depth)
+    with precision(160):
+        whole = law.expect(share)
+        upper = law.expect(share, on=(law.upper - eps, None))
+        lower = law.expect(share, on=(None, law.lower + eps))
+        return (whole / upper).log(), (whole / lower).log()
+
+
+def _little_mass(case: object) -> str | None:
+    """At ``ε = 1/T``, which is at most 1 and so below Z̄."""
+    if not isinstance(case, Point):
+        return None
+    if ASSUMPTION_6_1.failure(case):
+        return "ℓ is not defined without Assumption 6.1"
+    if all(ell < 2 * case.depth for ell in _logs(case)):
+        return None
+    return f"T = {case.depth} is too small for {case.law} and ε = 1/T"
+
+
+ENOUGH_MASS = Hypothesis(
+    "mass near the ends", r"0<\varepsilon<\overline Z,\ \ell_a,\ell_b\le2T", _little_mass
+)
+
 RATE = Claim(
     "lca.F.3.rate",
     "Theorem F.3, made quantitative (ours)",
-    r"|\alpha^*_T-\alpha^*| \le \max\Big\{\frac{r\overline Z\ell_b/T+(1+r)\varepsilon}"
+    r"0<\varepsilon<\overline Z:\ |\alpha^*_T-\alpha^*| \le \max\Big\{"
+    r"\frac{r\overline Z\ell_b/T+(1+r)\varepsilon}"
     r"{\overline Z(\overline Z-\varepsilon)},\ \frac{r\underline Z\ell_a/T+(1-r)\varepsilon}"
     r"{\underline Z(\underline Z+\varepsilon)}\Big\},\ "
     r"\ell=\log\frac{\mathbb E[W]}{\mathbb E[W;\text{within }\varepsilon\text{ of the end}]}\le 2T",
     title="|α*_T - α*| = O(log T/T) if the ends carry polynomial mass",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, ENOUGH_MASS),
     depends_on=("lca.F.3",),
 )
 
@@ -186,7 +223,13 @@ def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Exami
         ("α* - lower end", limit - (1 - r * growth) / (a + _eps), formula[1]),
     ):
         examination.identity(name, end, bound.subs(_r, r))
-    return examination.evidence("every law, T and ε with ℓ <= 2T; ε = 1/T gives O(log T/T)")
+    return examination.evidence(
+        "every law, T and 0 < ε < Z̄ with ℓ <= 2T; ε = 1/T gives O(log T/T) where the mass within ε "
+        "of each end is at least a power of ε"
+    )
+
+
+_RATE_DEPTHS = (10**2, 10**6)
 
 
 @RATE.check(
@@ -194,42 +237,32 @@ def rate_from_bracket(formula: tuple[sympy.Expr, sympy.Expr], examination: Exami
     CERTIFIED,
     formula=_RATE,
     controls=_WRONG_RATE,
-    cases=LAWS,
+    cases=tuple(Point(law, depth) for law in LAWS for depth in _RATE_DEPTHS),
     mutate=False,
-    at=LAW_DEPTH,
+    at=At(lambda law, depth=_RATE_DEPTHS[-1]: Point(law, depth), needs=("law",), takes=("depth",)),
 )
 def rate_bound(
-    formula: tuple[sympy.Expr, sympy.Expr], case: Law, examination: Examination, context: Context
+    formula: tuple[sympy.Expr, sympy.Expr], case: Point, examination: Examination
 ) -> Evidence:
-    depths = context.depths((10**2, 10**6))
-    for depth in depths:
-        found = alpha_star(case, depth, 20)
-        with precision(160):
-            values = {
-                "a": ball(case.lower),
-                "b": ball(case.upper),
-                "T": ball(depth),
-                "r": ball(found.contraction),
-                "epsilon": 1 / ball(depth),
-            }
-            share, eps = theory.signal_share(), Fraction(1, depth)
-            whole = case.expect(share)
-            near = (
-                case.expect(share, on=(case.upper - eps, None)),
-                case.expect(share, on=(None, case.lower + eps)),
-            )
-            logs = [(whole / part).log() for part in near]
-            if not all(entry < 2 * depth for entry in logs):
-                raise HypothesisError("ℓ <= 2T", f"T = {depth} is too small for {case} and ε = 1/T")
-            above, below = (
-                Enclosure.of(compiled(part, BALL)(values | {"ell": entry}, False))
-                for part, entry in zip(formula, logs, strict=True)
-            )
-            gap = Enclosure.of(found.enclosure.ball() - ball(found.limit))
-            negative = Enclosure.of(ball(found.limit) - found.enclosure.ball())
-        examination.less(f"α*_T - α* below its bound, T = {depth}", gap, above)
-        examination.less(f"α* - α*_T below its bound, T = {depth}", negative, below)
-    return examination.evidence(f"T in {depths}")
+    law, depth = case.law, case.depth
+    found = alpha_star(law, depth, 20)
+    with precision(160):
+        values = {
+            "a": ball(law.lower),
+            "b": ball(law.upper),
+            "T": ball(depth),
+            "r": ball(found.contraction),
+            "epsilon": 1 / ball(depth),
+        }
+        above, below = (
+            Enclosure.of(compiled(part, BALL)(values | {"ell": entry}, False))
+            for part, entry in zip(formula, _logs(case), strict=True)
+        )
+        gap = Enclosure.of(found.enclosure.ball() - ball(found.limit))
+        negative = Enclosure.of(ball(found.limit) - found.enclosure.ball())
+    examination.less("α*_T - α* below its bound", gap, above)
+    examination.less("α* - α*_T below its bound", negative, below)
+    return examination.evidence("ε = 1/T")
 
 
 T62 = Claim(
@@ -318,6 +351,7 @@ def excess_at_minimum(
 SHARP = Claim(
     "lca.F.3.uniform",
     "ours: the first-order term for uniform laws, Z̲ > 1",
+    r"Z\sim U[a,b],\ 1<a<b:\quad "
     r"\alpha^*_T=\alpha^*\Big(1-\frac{b-a}{4T(a+b)}\log\frac{b-1}{a-1}\Big)+O(T^{-2})",
     title="uniform law: α*_T - α* = -c₁/T + O(T⁻²)",
     hypotheses=(ASSUMPTION_6_1,),
