@@ -19,6 +19,7 @@ from theoryverify.papers.lca.claims.rates import END_EXPANSIONS, STIRLING, WATSO
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, MIXED, UNIFORM
 from theoryverify.papers.lca.rate import evaluated, first_order_two, law_ends
 from theoryverify.papers.lca.rate_theory import (
+    Lambda,
     g_a,
     g_b,
     mean_W,
@@ -181,7 +182,8 @@ ATOMIC = Claim(
     "ours: Theorem 6.3, laws with atoms at the ends of their support",
     r"\beta^*_T=-\alpha^*-\frac{(b-a)\log x_s}{(a+b)^2T}+o(1/T),\quad "
     r"bBx^2-s(b-a)Cx-aA=0,\ s=(-1)^T,\ A=\pi_a(1-\pi_a),\ B=\pi_b(1-\pi_b),\ C=\pi_a\pi_b;\quad"
-    r"\text{one atom: }\Lambda\text{ moves by }\log(1-\pi)",
+    r"\text{one atom: }\beta^*_T=-\alpha^*-\frac{(b-a)\Lambda'}{2(a+b)^2T}+o(1/T),\ "
+    r"\Lambda'=\Lambda+\log(1-\pi_a)\text{ if it is at }a,\ \Lambda-\log(1-\pi_b)\text{ if at }b",
     title="atoms at the ends: already the 1/T term of β*_T is not that of α*_T",
     hypotheses=(ASSUMPTION_6_1, END_EXPANSIONS),
     depends_on=("lca.F.3.ends", "lca.uniqueness", "lca.G.stationary"),
@@ -223,14 +225,9 @@ def atomic_balance(quadratic: sympy.Expr, examination: Examination) -> Evidence:
             f"two atoms alone, (-1)^T = {sign}: (x-s)(bx+sa)",
             decide_identity(pair.subs(parity, sign), (root - sign) * (b * root + sign * a)),
         )
-    # One atom, at a: p_a m_a is of the size of P_a, and all other products are smaller.
-    alone = (mean_W * P_a - P_a * g_a / a).subs(masses)
-    examination.lemma("one atom: P_a(1-π_a) = P_b", decide_identity(
-        alone, mean_W * P_a.subs(masses) * (1 - pi_a)
-    ))  # fmt: skip
     examination.assume(DROPPED)
     examination.assume(WATSON)
-    return examination.evidence("every law with an atom at an end and end expansions, T → ∞")
+    return examination.evidence("every law with an atom at both ends and end expansions, T → ∞")
 
 
 FirstTerm = Callable[[tuple[Fraction, Fraction]], sympy.Expr]
@@ -264,6 +261,51 @@ _WRONG_FIRST: dict[str, FirstTerm] = {
     "1% more": lambda exponents: first_order_two(exponents) * sympy.Rational(101, 100),
     "the shift of a density": lambda exponents: -rate_theory.first_order() + _SHIFT,
 }
+
+
+def _opposite(pi: sympy.Symbol) -> FirstTerm:
+    moved = sympy.log(1 - pi)
+    return lambda exponents: first_order_two(exponents).subs(moved, -moved)
+
+
+@ATOMIC.check(
+    "one atom",
+    PROVED,
+    formula=first_order_two,
+    controls={
+        "the one-parameter term": _WRONG_FIRST["the one-parameter term"],
+        "the opposite sign at a": _opposite(pi_a),
+        "the opposite sign at b": _opposite(pi_b),
+    },
+    mutate=False,
+)
+def one_atom(formula: FirstTerm, examination: Examination) -> Evidence:
+    """Where P_a and P_b are of one size, p and m are smaller at the end without the atom."""
+    q = sympy.Symbol("q", positive=True)
+    atom, density = Fraction(-1), Fraction(0)
+    for end, pi, sign, exponents, (low, high) in (
+        (a, pi_a, 1, (atom, density), (sympy.Integer(1), 1 - pi_a)),
+        (b, pi_b, -1, (density, atom), (1 - pi_b, sympy.Integer(1))),
+    ):
+        # Of (p_a-sp_b)(m_a+sm_b), s² = 1, the product of the atom's halves remains.
+        mass = end * pi * mean_W
+        P, p, m = mass * q ** (2 * T - 1), mass * q ** (T - 1), mass / end * q**T
+        examination.lemma(
+            f"an atom at {end}: P_a : P_b = {low} : {high}",
+            decide_identity(mean_W * (low - high) * P, sign * p * m),
+        )
+        # The balance is Λ + ... = log(P_a/P_b), and Λ + ... = 0 for one parameter.
+        moved = Lambda + sympy.log(high) - sympy.log(low)
+        examination.identity(
+            f"an atom at {end}: Λ moves by log(P_b/P_a)",
+            formula(exponents),
+            -rate_theory.first_order().subs(Lambda, moved),
+        )
+    examination.assume(DROPPED)
+    examination.assume(WATSON)
+    return examination.evidence("every law with an atom at one end and end expansions, T → ∞")
+
+
 _FIRST = "first term against the enclosures"
 ATOMIC.check(
     _FIRST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 
@@ -12,7 +13,7 @@ from theoryverify.claims.statements import mean as expectation
 from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.evaluate import BALL, compiled
-from theoryverify.exact.identities import decide_identity
+from theoryverify.exact.identities import Decision, decide_identity
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.papers.lca import rate_theory, theory
@@ -25,7 +26,7 @@ from theoryverify.papers.lca.two import beta_star
 EVEN = Claim(
     "lca.6.3.two-point-even",
     "ours: two atoms, even depth",
-    r"T\text{ even}:\ F_T\big(-\tfrac{2}{a+b}\big)=0",
+    r"\mathbb P(Z=a)=1-\mathbb P(Z=b)\in(0,1),\ 1<a<b,\ T\text{ even}:\ F_T\big(-\tfrac{2}{a+b}\big)=0",
     title="two atoms, even T: the excess risk is exactly 0 at finite depth",
     hypotheses=(ASSUMPTION_6_1,),
     depends_on=("lca.G.profile",),
@@ -44,6 +45,8 @@ _BEST = -2 / (a + b)
 def equal_powers(best: sympy.Expr, examination: Examination) -> Evidence:
     # F_T is proportional to (u_a - u_b)²; at β = -2/(a+b) the bases are opposite.
     examination.identity("1+βa = -(1+βb)", 1 + best * a, -(1 + best * b))
+    # r < 1, so that u < 1 and F_T's denominator E_μ(1-u)² is not 0.
+    examination.identity("1+βa = r", 1 + best * a, theory.contraction())
     ua, ub = ((1 + best * end) ** (2 * _n) for end in (a, b))
     examination.identity("u_a = u_b for T = 2n", ua, ub)
     p, ua_, ub_ = sympy.symbols("p u_a u_b", positive=True)
@@ -51,17 +54,19 @@ def equal_powers(best: sympy.Expr, examination: Examination) -> Evidence:
     examination.lemma(
         "V = p(1-p)(u_a-u_b)²", decide_identity(Q - m**2, p * (1 - p) * (ua_ - ub_) ** 2)
     )
-    return examination.evidence("every even T, 1 <= a < b and weight")
+    return examination.evidence("every even T, 1 < a < b and weight")
 
 
 ODD = Claim(
     "lca.6.3.two-point-odd",
     "ours: two atoms, odd depth",
-    r"T\text{ odd}:\ \beta^*_T\text{ solves }S_aS_b'=S_bS_a'\text{, whatever the weights};\ "
+    r"\mathbb P(Z=a)=1-\mathbb P(Z=b)\in(0,1),\ 1<a<b,\ T\ge3\text{ odd}:\ \beta^*_T\text{ is the only "
+    r"root of }S_aS_b'=S_bS_a'\text{ in }(-2/b,0)\text{, whatever the weights};\ "
     r"T=3:\ \beta^*_3=\frac{-(a+b)+\sqrt{a^2-ab+b^2}}{ab}",
     title="two atoms, odd T: β*_T does not depend on the weights",
     hypotheses=(ASSUMPTION_6_1,),
-    depends_on=("lca.G.profile",),
+    depends_on=("lca.G.profile", "lca.uniqueness"),
+    note="For even T it fails: there F_T = 0 where S_a = S_b (lca.6.3.two-point-even).",
 )
 
 _THREE = (-(a + b) + sympy.sqrt(a**2 - a * b + b**2)) / (a * b)
@@ -70,41 +75,69 @@ _WRONG_THREE = {
     "a²+ab+b²": (-(a + b) + sympy.sqrt(a**2 + a * b + b**2)) / (a * b),
     "-2/(a+b)": _BEST,
 }
+_DEPTH = 2 * _n + 1
 
 
 @ODD.check(
     "weights cancel",
     PROVED,
-    formula=_THREE,
-    controls={key: _WRONG_THREE[key] for key in ("a²+ab+b²", "-2/(a+b)")},
+    formula=(_THREE, _DEPTH),
+    controls={name: (wrong, _DEPTH) for name, wrong in _WRONG_THREE.items()}
+    | {"even T": (_THREE, 2 * _n)},
 )
-def weights_cancel(three: sympy.Expr, examination: Examination) -> Evidence:
-    x = sympy.Symbol("x")
-    pa, pb = sympy.symbols("pi_a pi_b", positive=True)
-    Sa, Sb = sympy.Function("S_a")(x), sympy.Function("S_b")(x)
-    loss = (Sa - Sb) ** 2 / (pa * Sa**2 + pb * Sb**2)
-    sa, sb, da, db = sympy.symbols("s_a s_b d_a d_b", real=True)
-    slope = sympy.diff(loss, x).subs({Sa.diff(x): da, Sb.diff(x): db}).subs({Sa: sa, Sb: sb})
-    examination.lemma(
-        "F' ∝ (S_a-S_b)(π_aS_a+π_bS_b)(S_bS_a'-S_aS_b')",
-        decide_identity(
-            slope,
-            2
-            * (sa - sb)
-            * (pa * sa + pb * sb)
-            * (sb * da - sa * db)
-            / (pa * sa**2 + pb * sb**2) ** 2,
-        ),
-    )
-    at_three = sympy.expand(sympy.cancel(theory.S(sympy.Integer(3))))
-    wronskian = at_three.subs(Z, a) * sympy.diff(at_three, beta).subs(Z, b)
-    wronskian -= at_three.subs(Z, b) * sympy.diff(at_three, beta).subs(Z, a)
+def weights_cancel(formula: tuple[sympy.Expr, sympy.Expr], examination: Examination) -> Evidence:
+    three, depth = formula
+    for name, decision in _odd_lemmas():
+        examination.lemma(name, decision)
+    # S = z(q^T-1)/(q-1) and βS = q^T-1: where q^T rises strictly, S > 0, and S_a = S_b at no β.
+    # So F' vanishes where the Wronskian does, for all weights.
+    q = sympy.Symbol("q", real=True)
     examination.identity(
-        "T = 3: S_aS_b' = S_bS_a'",
-        sympy.expand(wronskian.subs(beta, three) / (a * b * (b - a))),
-        sympy.Integer(0),
+        "q^T rises: d/dq is T times a square", sympy.diff(q**depth, q), depth * (q**_n) ** 2
     )
-    return examination.evidence("every odd T (the equation), T = 3 in closed form, all weights")
+    # F' < 0 at -2/b, as S_a < S_b and |1-2a/b| < 1: so there is one root (lca.uniqueness).
+    examination.identity(
+        "S_bS_a' - S_aS_b' = b³T(1-q^{T-1})/4 at -2/b, q = 1-2a/b",
+        _wronskian(theory.S(depth)).subs(beta, -2 / b),
+        b**3 * depth * (1 - ((1 - 2 * a / b) ** _n) ** 2) / 4,
+    )
+    # At T = 3 it is the larger root: the quadratic's signs at the window's ends differ.
+    examination.identity("T = 3: a root", sympy.expand(_QUADRATIC.subs(beta, three)), 0)
+    examination.identity(
+        "T = 3: the larger root", a * b * three + a + b, sympy.sqrt(a**2 - a * b + b**2)
+    )
+    return examination.evidence("every odd T >= 3, T = 3 in closed form; 1 < a < b, every weight")
+
+
+_QUADRATIC = a * b * beta**2 + 2 * (a + b) * beta + 3
+
+
+@lru_cache(maxsize=1)
+def _odd_lemmas() -> list[tuple[str, Decision]]:
+    """``F_T/E[W] = 1 - (E_μ S)²/E_μ S²`` of two atoms, its derivative, and the Wronskian at T = 3."""
+    x, p = sympy.symbols("x p", positive=True)
+    Sa, Sb = sympy.Function("S_a")(x), sympy.Function("S_b")(x)
+    sa, sb, da, db = sympy.symbols("s_a s_b d_a d_b", real=True)
+    loss = 1 - (p * Sa + (1 - p) * Sb) ** 2 / (p * Sa**2 + (1 - p) * Sb**2)
+    slope = sympy.diff(loss, x).subs({Sa.diff(x): da, Sb.diff(x): db}).subs({Sa: sa, Sb: sb})
+    first, second = p * sa + (1 - p) * sb, p * sa**2 + (1 - p) * sb**2
+    factors = 2 * p * (1 - p) * (sa - sb) * first * (sb * da - sa * db) / second**2
+    at_three = _wronskian(sympy.expand(sympy.cancel(theory.S(sympy.Integer(3)))))
+    return [
+        ("F' ∝ (S_a-S_b)(π_aS_a+π_bS_b)(S_bS_a'-S_aS_b')", decide_identity(slope, factors)),
+        (
+            "T = 3: S_bS_a' - S_aS_b' = -3ab(b-a)(abβ²+2(a+b)β+3)",
+            decide_identity(at_three, -3 * a * b * (b - a) * _QUADRATIC),
+        ),
+        ("T = 3: the quadratic is 3 at 0", decide_identity(_QUADRATIC.subs(beta, 0), 3)),
+        ("T = 3: -1 at -2/b", decide_identity(_QUADRATIC.subs(beta, -2 / b), -1)),
+    ]
+
+
+def _wronskian(S: sympy.Expr) -> sympy.Expr:
+    """``S_bS_a' - S_aS_b'``."""
+    slope = sympy.diff(S, beta)
+    return S.subs(Z, b) * slope.subs(Z, a) - S.subs(Z, a) * slope.subs(Z, b)
 
 
 @ODD.check(
@@ -147,13 +180,14 @@ def odd_enclosures(three: sympy.Expr, case: TwoPoint, examination: Examination) 
 
 PARITY = Claim(
     "lca.6.3.parity",
-    "ours: the rate of β*_T depends on the parity of T (Uniform[a,b], a > 1)",
-    r"\beta^*_T=-\alpha^*_T(\text{one par.})-\frac{(b-a)(b-1)(bx+sa)(s-x)}{2ab(a+b)^2\mathbb E[W]}"
-    r"\,T^{-2}+O(T^{-3}),\ s=(-1)^T,\ x=\sqrt{\tfrac{a-1}{b-1}}",
+    "ours: the rate of β*_T depends on the parity of T",
+    r"Z\sim U[a,b],\ 1<a<b:\quad \beta^*_T=-\alpha^*_T(\text{one par.})"
+    r"-\frac{(b-a)(b-1)(bx+sa)(s-x)}{2ab(a+b)^2\mathbb E[W]}\,T^{-2}+o(T^{-2}),"
+    r"\ s=(-1)^T,\ x=\sqrt{\tfrac{a-1}{b-1}}",
     title="T²(β*_T + α*_T): a limit for even T and another for odd T",
     hypotheses=(ASSUMPTION_6_1,),
     depends_on=("lca.6.3.rate",),
-    note="Certified at two depths of each parity; lca.6.3.rate derives it, for all densities.",
+    note="Certified at one depth of each parity; lca.6.3.rate derives it, for all densities.",
 )
 
 _parity = sympy.Symbol("s", real=True)
