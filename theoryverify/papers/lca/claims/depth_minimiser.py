@@ -249,8 +249,8 @@ def _exact_mean(expression: sympy.Expr, law: Law, at_alpha: Fraction) -> Fractio
 TWO = Claim(
     "lca.two-point",
     "ours: α*_T for two atoms, in closed form",
-    r"\mathbb P(Z=a)=p:\quad \alpha^*_T=\frac{1+\kappa}{b+\kappa a},\quad "
-    r"\kappa=\Big[\frac{p(a-1)}{(1-p)(b-1)}\Big]^{1/(2T-1)}",
+    r"\mathbb P(Z=a)=p=1-\mathbb P(Z=b),\ 1<a<b,\ 0<p<1:\quad "
+    r"\alpha^*_T=\frac{1+\kappa}{b+\kappa a},\quad \kappa=\Big[\frac{p(a-1)}{(1-p)(b-1)}\Big]^{1/(2T-1)}",
     title="two atoms: α*_T = (1+κ)/(b+κa)",
     hypotheses=(ASSUMPTION_6_1,),
     depends_on=("lca.F.1",),
@@ -282,7 +282,7 @@ def two_point_stationarity(
     balance = _p * (a - 1) * (1 - alpha * a) ** n + (1 - _p) * (b - 1) * (1 - alpha * b) ** n
     examination.identity("E[WZ(1-αZ)^{2T-1}] for two atoms", weights, balance)
     examination.identity("κ^n", power * (1 - _p) * (b - 1), _p * (a - 1))
-    return examination.evidence("every T, 1 <= a < b, 0 < p < 1 (a > 1)")
+    return examination.evidence("every T, 1 < a < b, 0 < p < 1")
 
 
 @TWO.check(

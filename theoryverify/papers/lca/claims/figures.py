@@ -138,6 +138,7 @@ def literally_below(stated: Level, examination: Examination, context: Context) -
 RATE = Claim(
     "lca.fig2.rate",
     "Figure 2 and the remark after Theorem 6.3, for Z ~ U[a,b] (ours)",
+    r"Z\sim U[a,b],\ a\ge1,\ \alpha^*=\tfrac2{a+b},\ r=\tfrac{b-a}{a+b}:\quad "
     r"\kappa\,r^2\frac{2T+1}{2T+3}\le\frac{R_{T+1}(\alpha^*)}{R_T(\alpha^*)}\le "
     r"r^2\frac{2T+1}{2T+3},\quad \kappa=\frac{1-c/(ab)}{1-1/c},\ c=\frac{a+b}2",
     title="uniform law, α = α*: a layer multiplies the excess by [κ, 1] r²(2T+1)/(2T+3)",
