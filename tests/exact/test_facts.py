@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 import sympy
 
+from theoryverify.errors import InputError
 from theoryverify.exact.facts import (
     Argument,
     Fact,
@@ -128,3 +129,20 @@ def test_a_symbol_declared_positive_takes_positive_values_only() -> None:
     user = Argument()
     with pytest.raises(ProofError, match="declared"):
         user.use(theorem, {p: y})
+
+
+@pytest.mark.parametrize(("value", "words"), [(0.1, r"rounded number 0\.1"), ("1", "not text")])
+def test_rounded_numbers_and_text_enter_no_argument(value: object, words: str) -> None:
+    argument = Argument(positive(x))
+    theorem = argument.conclude("x", argument.given[0])
+    for attempt in (
+        lambda: positive(value),  # type: ignore[arg-type]
+        lambda: nonnegative(value),  # type: ignore[arg-type]
+        lambda: argument.fact(value, lambda: 1),  # type: ignore[arg-type, return-value]
+        lambda: argument.fact(x, lambda p: value, argument.given[0]),  # type: ignore[arg-type, return-value]
+        lambda: argument.square(value),  # type: ignore[arg-type]
+        lambda: argument.power(argument.given[0], value),  # type: ignore[arg-type]
+        lambda: argument.use(theorem, {x: value}, argument.given[0]),  # type: ignore[dict-item]
+    ):
+        with pytest.raises(InputError, match=words):
+            attempt()

@@ -279,6 +279,8 @@ def test_random_polynomials(first: list[Any], second: list[Any]) -> None:
 
 # -- nonnegativity -----------------------------------------------------------------------------
 
+u, v = sympy.symbols("u v", nonnegative=True)
+
 
 @given(
     st.lists(
@@ -289,18 +291,18 @@ def test_random_polynomials(first: list[Any], second: list[Any]) -> None:
     st.fractions(Fraction(1, 50), 50),
     st.fractions(Fraction(1, 50), 50),
 )
-def test_nonnegativity(poly: list[Any], strict: bool, at_x: Fraction, at_y: Fraction) -> None:
+def test_nonnegativity(poly: list[Any], strict: bool, at_u: Fraction, at_v: Fraction) -> None:
     expression = sum(
-        (sympy.Rational(c.numerator, c.denominator) * x**i * y**j for c, i, j in poly),
+        (sympy.Rational(c.numerator, c.denominator) * u**i * v**j for c, i, j in poly),
         sympy.Integer(0),
     )
-    decision = decide_nonnegative(expression, [x, y], strict=strict)
-    value = expression.subs({x: sympy.Rational(at_x), y: sympy.Rational(at_y)})
+    decision = decide_nonnegative(expression, [u, v], strict=strict)
+    value = expression.subs({u: sympy.Rational(at_u), v: sympy.Rational(at_v)})
     if decision.holds is True:
         assert value >= 0
         assert value > 0 or not strict
     if decision.holds is False:
-        point = {s: sympy.Rational(decision.witness[s.name]) for s in (x, y)}
+        point = {s: sympy.Rational(decision.witness[s.name]) for s in (u, v)}
         assert all(entry > 0 for entry in point.values())
         assert expression.subs(point) < 0 or (strict and expression.subs(point) == 0)
 
@@ -308,22 +310,22 @@ def test_nonnegativity(poly: list[Any], strict: bool, at_x: Fraction, at_y: Frac
 @pytest.mark.parametrize(
     ("expression", "symbols", "strict", "holds"),
     [
-        (x**2 + x, [x], False, True),
-        (x - x, [x], False, True),
-        (x - x, [x], True, False),
-        (x * y, [x, y], True, True),
-        ((x - 1) ** 2, [x], False, None),  # true, but not by this certificate
-        (x - 3, [x], False, False),
+        (u**2 + u, [u], False, True),
+        (u - u, [u], False, True),
+        (u - u, [u], True, False),
+        (u * v, [u, v], True, True),
+        ((u - 1) ** 2, [u], False, None),  # true, but not by this certificate
+        (u - 3, [u], False, False),
         (sympy.Integer(3), [], True, True),
         (-sympy.Integer(3), [], False, False),
-        (x, [], False, None),  # of x nothing is said
-        (a * x, [x], False, None),
-        (1 / x, [x], False, None),
-        (sympy.sqrt(2) * x, [x], False, None),
-        (sympy.Float("0.5") * x - sympy.Float("1e-300"), [x], False, None),
+        (u, [], False, None),  # of u nothing is said
+        (a * u, [u], False, None),
+        (1 / u, [u], False, None),
+        (sympy.sqrt(2) * u, [u], False, None),
+        (sympy.Float("0.5") * u, [u], False, None),  # rounded numbers decide nothing
         (T**2 - T, [T], False, None),  # true for integers: 1/7 is none
         (T - 2, [T], False, False),
-        (x - sympy.Rational(1, 5), [x], False, False),
+        (u - sympy.Rational(1, 5), [u], False, False),
     ],
     ids=str,
 )
@@ -334,3 +336,35 @@ def test_nonnegativity_is_three_valued(
     assert isinstance(decision, Decision)
     assert decision.holds is holds
     assert decision.reason
+
+
+@pytest.mark.parametrize("symbol", [x, sympy.Symbol("z", real=True), minus, u + 1], ids=str)
+def test_nonnegativity_speaks_of_nonnegative_symbols(symbol: sympy.Expr) -> None:
+    """All coefficients of z + 1 are positive, and at z = -2 it is not."""
+    with pytest.raises(InputError, match="not declared nonnegative"):
+        decide_nonnegative(symbol + 1, [symbol])
+    with pytest.raises(InputError, match="not declared nonnegative"):
+        decide_nonnegative(u + 1, [u, symbol])
+
+
+# -- rounded numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (x * (1 / 3), x / 3),  # 1/3 as a float is another number
+        (0.1 * x, x / 10),
+        (0.5 * x, x / 2),  # this one happens to be exact, which the reader cannot see
+        (x, x + sympy.Float("1e-30")),
+        (x**0.5, sympy.sqrt(x)),
+        (0.1, Fraction(1, 10)),
+    ],
+    ids=str,
+)
+def test_floats_decide_nothing(left: sympy.Expr, right: sympy.Expr) -> None:
+    for pair in ((left, right), (right, left)):
+        decision = decide_identity(*pair)
+        assert decision.holds is None
+        assert not decision.kind
+        assert "rounded number" in decision.reason

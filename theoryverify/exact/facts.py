@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from theoryverify.exact.identities import decide_identity, decide_nonnegative
+from theoryverify.exact.identities import decide_identity, decide_nonnegative, exact_expression
 
 
 class ProofError(AssertionError):
@@ -43,12 +43,12 @@ class Sign(NamedTuple):
 
 def positive(expression: sympy.Expr) -> Sign:
     """The statement ``expression > 0``."""
-    return Sign(sympy.sympify(expression), True)
+    return Sign(exact_expression(expression), True)
 
 
 def nonnegative(expression: sympy.Expr) -> Sign:
     """The statement ``expression >= 0``."""
-    return Sign(sympy.sympify(expression), False)
+    return Sign(exact_expression(expression), False)
 
 
 _KEY = object()  # only this module makes facts and theorems
@@ -162,10 +162,12 @@ class Argument:
         ProofError
             If a coefficient is negative, a denominator is not known to be positive, or the two
             sides are not identical.
+        InputError
+            For text or rounded numbers.
         """
         names = list(inspect.signature(combination).parameters)
         symbols = [sympy.Symbol(f"{name}_", positive=True) for name in names]
-        formal = sympy.sympify(combination(*symbols))
+        formal = exact_expression(combination(*symbols))
         numerator, denominator = sympy.fraction(sympy.together(formal))
         strict = {s for s, fact in zip(symbols, facts, strict=True) if fact.strict}
         if not _nonnegative(numerator, set(symbols)):
@@ -176,7 +178,7 @@ class Argument:
             self._own(fact)
         values = [fact.expression for fact in facts]
         actual = sympy.sympify(combination(*values))
-        expression = sympy.sympify(expression)
+        expression = exact_expression(expression)
         decision = decide_identity(expression, actual)
         if decision.holds is not True:
             raise ProofError(f"{expression} = {formal}: {decision.reason} {decision.witness}")
@@ -190,21 +192,24 @@ class Argument:
 
     def square(self, expression: sympy.Expr) -> Fact:
         """``expression² >= 0``."""
-        self._keep("square", (), of=sympy.sympify(expression))
-        return self._note(Sign(sympy.sympify(expression) ** 2, False), "a square")
+        expression = exact_expression(expression)
+        self._keep("square", (), of=expression)
+        return self._note(Sign(expression**2, False), "a square")
 
     def power(self, base: Fact, exponent: sympy.Expr) -> Fact:
         """``base^exponent > 0`` for a positive base."""
         self._own(base)
         if not base.strict:
             raise ProofError(f"a power needs a positive base, not {base.sign}")
-        self._keep("power", (base,), exponent=sympy.sympify(exponent))
+        exponent = exact_expression(exponent)
+        self._keep("power", (base,), exponent=exponent)
         return self._note(Sign(base.expression**exponent, True), "a power of a positive number")
 
     def use(self, theorem: Theorem, at: Mapping[sympy.Symbol, sympy.Expr], *facts: Fact) -> Fact:
         """A theorem at other arguments; ``facts`` are its hypotheses there, in order."""
         if len(facts) != len(theorem.hypotheses):
             raise ProofError(f"{theorem.name} has {len(theorem.hypotheses)} hypotheses")
+        at = {symbol: exact_expression(value) for symbol, value in at.items()}
         for hypothesis, fact in zip(theorem.hypotheses, facts, strict=True):
             self._own(fact)
             wanted = _at(hypothesis.expression, at)
@@ -216,9 +221,9 @@ class Argument:
                 self._require_nonzero(base)
         for symbol, value in at.items():
             for kind in ("is_integer", "is_positive", "is_nonnegative", "is_nonzero"):
-                if getattr(symbol, kind) and not getattr(sympy.sympify(value), kind):
+                if getattr(symbol, kind) and not getattr(value, kind):
                     raise ProofError(f"{symbol} was declared more than {value} is known to be")
-        self._keep("use", facts, theorem=theorem, at=dict(at))
+        self._keep("use", facts, theorem=theorem, at=at)
         shown = ", ".join(f"{symbol} = {value}" for symbol, value in at.items())
         sign = Sign(_at(theorem.expression, at), theorem.conclusion.strict)
         return self._note(sign, f"by {theorem.name}" + (f" at {shown}" if shown else ""))

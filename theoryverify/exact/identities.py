@@ -45,7 +45,8 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
     """Whether ``left == right`` as functions of their free symbols, wherever both are defined.
 
     Symbols stand for real numbers, or for what they are declared to be; where a positive integer
-    ``T`` occurs in an exponent the identity is decided for all ``T`` at once.
+    ``T`` occurs in an exponent the identity is decided for all ``T`` at once. Of rounded numbers
+    nothing is decided: an equality of floats is one of roundings.
 
     Raises
     ------
@@ -59,6 +60,8 @@ def decide_identity(left: sympy.Expr, right: sympy.Expr) -> Decision:
         raise InputError(
             f"two different symbols have one name, among {', '.join(names)}: declare it once"
         )
+    if rounded := _rounded(left, right):
+        return Decision(None, rounded)
     if _normal_form(left - right) == 0:
         return Decision(
             True,
@@ -90,6 +93,31 @@ def as_expression(value: object) -> sympy.Expr:
     if not isinstance(expression, sympy.Expr):
         raise _no_expression(value)
     return expression
+
+
+def exact_expression(value: object) -> sympy.Expr:
+    """As :func:`as_expression`, where rounded numbers are refused too.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    expression = as_expression(value)
+    if rounded := _rounded(expression):
+        raise InputError(rounded)
+    return expression
+
+
+def _rounded(*expressions: sympy.Expr) -> str:
+    """What to say of the first rounded number in them; nothing if there is none."""
+    for expression in expressions:
+        for number in sorted(expression.atoms(sympy.Float)):
+            return (
+                f"{expression} holds the rounded number {number}; "
+                "write it as a fraction, such as Rational(1, 3)"
+            )
+    return ""
 
 
 def _no_expression(value: object) -> InputError:
@@ -253,11 +281,27 @@ def decide_nonnegative(
 
     The certificate is the simplest there is: every coefficient of the expanded polynomial is
     nonnegative (and one is positive, for the strict form with all symbols positive). It is a
-    sufficient condition; a point with a negative value refutes.
+    sufficient condition; a point with a negative value refutes. Of rounded numbers nothing is
+    decided.
+
+    Raises
+    ------
+    InputError
+        For something that is no expression, or a symbol that is not declared nonnegative: nothing
+        would be shown where it is negative.
     """
+    expression = as_expression(expression)
+    for symbol in nonnegative:
+        if not (isinstance(symbol, sympy.Symbol) and symbol.is_nonnegative):
+            raise InputError(
+                f"{symbol!r} is not declared nonnegative, and nothing would be shown where it is "
+                f"negative; declare it so: Symbol({str(symbol)!r}, nonnegative=True)"
+            )
+    if rounded := _rounded(expression):
+        return Decision(None, rounded)
     try:
         # With a generator of its own, SymPy does not take the free symbols for nonnegative.
-        poly = sympy.Poly(as_expression(expression), *nonnegative, sympy.Dummy(), domain=sympy.QQ)
+        poly = sympy.Poly(expression, *nonnegative, sympy.Dummy(), domain=sympy.QQ)
     except BasePolynomialError:
         names = ", ".join(symbol.name for symbol in nonnegative)
         return Decision(None, f"{expression} is not a polynomial over QQ in {names or 'nothing'}")
