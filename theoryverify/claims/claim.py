@@ -17,9 +17,9 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from theoryverify.claims.ladder import HOLDS, Evidence, Hypothesis, Rung, Verdict
+from theoryverify.claims.ladder import HOLDS, Evidence, Hypothesis, Rung, Verdict, member
 from theoryverify.errors import InputError
 from theoryverify.seeds import named_rng
 
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from theoryverify.claims.parameters import At
 
 Preset = Literal["quick", "full"]
+
+OFFERED = ("case", "examination", "context")
+"""What a check function may ask for, by the names of its parameters after the formula."""
+
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,11 @@ class Claim:
         For a statement that no check covers: why.
     note : str
         What a reader should know beside the verdict.
+
+    Raises
+    ------
+    InputError
+        For an id of another form, an empty place or statement, or a value of another kind.
     """
 
     id: str
@@ -139,6 +149,9 @@ class Claim:
     checks: list[Check] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        for name in ("id", "place", "statement", "title", "not_checked", "note"):
+            if not isinstance(value := getattr(self, name), str):
+                raise InputError(f"claim {self.id}: {name} must be text, not {value!r}")
         if not re.fullmatch(r"[A-Za-z][\w-]*(\.[\w*()-]+)+", self.id):
             raise InputError(
                 f"claim id {self.id!r} is not of the form paper.place, such as 'lca.F.3'"
@@ -147,6 +160,14 @@ class Claim:
             raise InputError(f"claim {self.id} names no place in its paper")
         if not self.statement.strip():
             raise InputError(f"claim {self.id} has no statement")
+        for name, kind in (("hypotheses", Hypothesis), ("depends_on", str)):
+            values = getattr(self, name)
+            if not (_listed(values) and all(isinstance(value, kind) for value in values)):
+                what = "Hypothesis objects" if kind is Hypothesis else "ids"
+                raise InputError(
+                    f"claim {self.id}: {name} must be a tuple of {what}, not {values!r}"
+                )
+        self.expected = member(Verdict, self.expected, f"claim {self.id}: expected")
         self.title = self.title or self.statement
 
     def check(
@@ -156,7 +177,7 @@ class Claim:
         *,
         formula: Any,
         controls: Mapping[str, Any],
-        cases: Sequence[Any] = (),
+        cases: Sequence[Any] | None = None,
         mutate: bool = True,
         timeout: float = 120.0,
         preset: Preset = "quick",
@@ -167,22 +188,28 @@ class Claim:
         Raises
         ------
         InputError
-            For a check without a control, or a second one of the same name.
+            For a check without a control, a second one of the same name, a value of another kind
+            than :class:`Check` says, cases that are none, or a function that asks for what no check
+            gets.
         """
+        where = f"check {self.id}/{name}"
         if not controls:
-            raise InputError(f"check {self.id}/{name} has no negative control")
+            raise InputError(f"{where} has no negative control")
         if any(check.name == name for check in self.checks):
             raise InputError(f"claim {self.id} has two checks called {name!r}")
+        rung = member(Rung, rung, f"{where}: rung")
+        _refuse_other_kinds(where, controls, cases, timeout, preset, at)
 
         def add(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
+            _refuse_other_wishes(where, function)
             self.checks.append(
                 Check(
                     name,
-                    Rung(rung),
+                    rung,
                     function,
                     formula,
                     dict(controls),
-                    tuple(cases),
+                    tuple(cases or ()),
                     mutate,
                     timeout,
                     preset,
@@ -211,3 +238,43 @@ class Claim:
     def rungs(self) -> list[Rung]:
         """The rungs of its checks, highest first."""
         return sorted({check.rung for check in self.checks}, key=lambda rung: -rung.height)
+
+
+def _listed(values: object) -> bool:
+    """Whether they stand one beside the other; text would be read letter by letter."""
+    return isinstance(values, Sequence) and not isinstance(values, str)
+
+
+def _refuse_other_kinds(
+    where: str, controls: object, cases: object, timeout: object, preset: object, at: object
+) -> None:
+    """What would only fail, or pass unnoticed, when the check runs."""
+    if not isinstance(controls, Mapping):
+        raise InputError(f"{where}: controls must map names to wrong formulas, not {controls!r}")
+    if cases is not None and not (_listed(cases) and cases):
+        raise InputError(
+            f"{where}: cases must be a tuple of one or more, not {cases!r}; leave them out where it "
+            "speaks for all at once"
+        )
+    if isinstance(timeout, bool) or not (isinstance(timeout, int | float) and timeout > 0):
+        raise InputError(f"{where}: timeout must be a number of seconds > 0, not {timeout!r}")
+    if preset not in get_args(Preset):
+        raise InputError(
+            f"{where}: preset must be one of {', '.join(get_args(Preset))}, not {preset!r}"
+        )
+    if at is not None and not hasattr(at, "accepts"):  # its module loads all laws: not for this
+        raise InputError(f"{where}: at must be an At, not {at!r}")
+
+
+def _refuse_other_wishes(where: str, function: Callable[..., Evidence]) -> None:
+    """A check function takes the formula, then by name what it asks for."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].name in OFFERED:
+        raise InputError(f"{where}: its function must take the formula first")
+    needed = [p for p in parameters[1:] if p.default is p.empty and p.kind not in _REST]
+    for parameter in needed:
+        if parameter.name not in OFFERED:
+            raise InputError(
+                f"{where}: its function asks for {parameter.name!r}; "
+                f"after the formula it may ask for {', '.join(OFFERED)}"
+            )

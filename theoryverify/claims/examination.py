@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import sympy
 
@@ -12,8 +14,10 @@ from theoryverify.claims.ladder import (
     REFUTED,
     Evidence,
     Step,
+    Verdict,
 )
 from theoryverify.claims.statements import By, Statement
+from theoryverify.errors import InputError
 from theoryverify.exact.balls import Enclosure
 from theoryverify.exact.identities import Decision, decide_identity, decide_nonnegative
 
@@ -42,7 +46,8 @@ class Examination:
         *,
         strict: bool = False,
     ) -> bool | None:
-        """Decide that a polynomial is >= 0 (``strict``: > 0) for all positive ``symbols``."""
+        """Decide that a polynomial is >= 0 for all values >= 0 of its symbols (``strict``: > 0 for
+        all values > 0). They must be declared nonnegative."""
         return self._decision(name, decide_nonnegative(expression, symbols, strict=strict))
 
     def decide(
@@ -51,15 +56,31 @@ class Examination:
         """Note a decision that was taken elsewhere, by exact or rigorous means.
 
         ``by`` says what was decided in terms that a certificate can hold.
+
+        Raises
+        ------
+        InputError
+            If ``holds`` is anything but ``True``, ``False``, ``None``, or one of the first two as NumPy
+            and SymPy write them; or if ``shown`` is no text.
         """
-        self._steps.append(Step(name, holds, shown, by))
+        holds = _outcome(name, holds)
+        self._note(name, holds, shown, by)
         return holds
 
     def equal(
         self, name: str, left: Enclosure, right: Enclosure, digits: int, *, by: By = None
     ) -> bool | None:
         """Two enclosures of what should be one number: disjoint refutes; to hold, they overlap
-        and each fixes ``digits`` digits."""
+        and each fixes ``digits`` digits, one or more.
+
+        Raises
+        ------
+        InputError
+            For anything but enclosures, or other digits.
+        """
+        _refuse_bare(name, left, right)
+        if isinstance(digits, bool) or not (isinstance(digits, int) and digits >= 1):
+            raise InputError(f"step {name!r}: digits must be an integer >= 1, not {digits!r}")
         shown = f"{left} and {right}"
         if not left.overlaps(right):
             return self.decide(name, False, shown, by=by)
@@ -68,6 +89,7 @@ class Examination:
 
     def less(self, name: str, left: Enclosure, right: Enclosure, *, by: By = None) -> bool | None:
         """``left < right``, decided by the enclosures."""
+        _refuse_bare(name, left, right)
         return self.decide(name, left.less_than(right), f"{left} < {right}", by=by)
 
     def lemma(
@@ -79,13 +101,15 @@ class Examination:
         ------
         AssertionError
             If it fails: then the check itself is broken.
+        InputError
+            For what :meth:`decide` refuses.
         """
-        holds = decision.holds if isinstance(decision, Decision) else decision
+        holds = decision.holds if isinstance(decision, Decision) else _outcome(name, decision)
         if isinstance(decision, Decision):
             shown, by = decision.reason, by or _statement(decision)
         if holds is False:
             raise AssertionError(f"the lemma {name!r} of this check fails: {shown}")
-        self._steps.append(Step(name, holds, shown, by))
+        self._note(name, holds, shown, by)
 
     def assume(self, fact: str) -> None:
         """A cited fact that is not mechanised."""
@@ -102,6 +126,11 @@ class Examination:
             return Evidence(INCONCLUSIVE, scope, "nothing was examined", assumes, steps)
         return Evidence(HOLDS, scope, "", assumes, steps)
 
+    def _note(self, name: str, holds: bool | None, shown: str, by: By) -> None:
+        if not isinstance(shown, str):
+            raise InputError(f"step {name!r}: what it shows must be text, not {shown!r}")
+        self._steps.append(Step(name, holds, shown, by))
+
     def _decision(self, name: str, decision: Decision) -> bool | None:
         witness = ", ".join(f"{key} = {value}" for key, value in decision.witness.items())
         return self.decide(
@@ -110,6 +139,27 @@ class Examination:
             decision.reason + (f" ({witness})" if witness else ""),
             by=_statement(decision),
         )
+
+
+def _outcome(name: str, outcome: Any) -> bool | None:
+    """What a step comes to; only ``False`` would refute, so nothing else may stand for it."""
+    if outcome is None or isinstance(outcome, bool):
+        return outcome
+    with suppress(sympy.SympifyError):  # NumPy's booleans are SymPy's there, numbers and text not
+        decided = sympy.sympify(outcome, strict=True)
+        if decided in (sympy.true, sympy.false):
+            return bool(decided)
+    hint = "; a Verdict has .decided" if isinstance(outcome, Verdict) else ""
+    raise InputError(f"step {name!r}: it must come to True, False or None, not {outcome!r}{hint}")
+
+
+def _refuse_bare(name: str, *values: object) -> None:
+    for value in values:
+        if not isinstance(value, Enclosure):
+            raise InputError(
+                f"step {name!r}: {value!r} is not an Enclosure, and only bounds on both sides can "
+                "say that two numbers are equal or in order"
+            )
 
 
 def _statement(decision: Decision) -> Statement | None:

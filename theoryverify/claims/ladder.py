@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
+
+from theoryverify.errors import InputError
 
 
 class Rung(StrEnum):
@@ -40,6 +42,8 @@ class Verdict(StrEnum):
         return {"holds": True, "refuted": False}.get(self.value)
 
 
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
 PROVED, CERTIFIED, COMPUTED, SIMULATED = Rung
 HOLDS, REFUTED, INCONCLUSIVE, OUTSIDE, ERROR = Verdict
 
@@ -69,6 +73,11 @@ class Evidence:
     assumes : tuple of str
         Cited facts that are not mechanised.
     steps : tuple of Step
+
+    Raises
+    ------
+    InputError
+        For a verdict that is none, or a scope or a reason that is no text.
     """
 
     verdict: Verdict
@@ -76,6 +85,29 @@ class Evidence:
     reason: str = ""
     assumes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Verdicts are compared by identity, so text that spells one becomes it.
+        object.__setattr__(self, "verdict", member(Verdict, self.verdict, "the verdict"))
+        for what, value in (("scope", self.scope), ("reason", self.reason)):
+            if not isinstance(value, str):
+                raise InputError(f"the {what} of evidence must be text, not {value!r}")
+        if isinstance(self.assumes, str):
+            raise InputError(f"what evidence assumes is a tuple of texts, not {self.assumes!r}")
+
+
+def member(kind: type[_Kind], value: Any, what: str) -> _Kind:
+    """The member of an enumeration that a value is or spells.
+
+    Raises
+    ------
+    InputError
+        If it is none of them; ``what`` says whose value it is.
+    """
+    try:
+        return kind(value)
+    except ValueError:
+        raise InputError(f"{what} must be one of {', '.join(kind)}, not {value!r}") from None
 
 
 @dataclass(frozen=True)
@@ -88,12 +120,41 @@ class Hypothesis:
         The paper's name for it, and the condition in TeX.
     failure : callable
         From a case (a law, a link, a point of parameters) to the reason why it breaks the
-        hypothesis, or ``None`` if it does not.
+        hypothesis, or ``None`` if it does not. Calling it raises a ``TypeError`` where it answers
+        anything else: ``True`` could be meant either way.
     """
 
     name: str
     statement: str
     failure: Callable[[Any], str | None] = lambda case: None
+
+    def __post_init__(self) -> None:
+        for what, value in (("name", self.name), ("statement", self.statement)):
+            if not isinstance(value, str):
+                raise InputError(f"the {what} of a hypothesis must be text, not {value!r}")
+        if not callable(self.failure):
+            raise InputError(
+                f"hypothesis {self.name!r}: its predicate must be a function of a case, "
+                f"not {self.failure!r}"
+            )
+        object.__setattr__(self, "failure", _Predicate(self.name, self.failure))
+
+
+@dataclass(frozen=True)
+class _Predicate:
+    """The predicate of a hypothesis, with its answer looked at."""
+
+    name: str
+    __wrapped__: Callable[[Any], str | None]
+
+    def __call__(self, case: Any) -> str | None:
+        reason = self.__wrapped__(case)
+        if not (reason is None or isinstance(reason, str)):
+            raise TypeError(
+                f"the predicate of hypothesis {self.name!r} must return None for a case that meets "
+                f"it and otherwise the reason as text, not {reason!r}"
+            )
+        return reason
 
 
 def merged(evidences: Iterable[tuple[str, Evidence]]) -> Evidence:
