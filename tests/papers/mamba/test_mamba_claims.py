@@ -14,10 +14,12 @@ from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import HOLDS, INCONCLUSIVE, OUTSIDE, REFUTED, Verdict
 from theoryverify.claims.registry import claims_of
 from theoryverify.exact.balls import ball
+from theoryverify.exact.gate import Gate
 from theoryverify.papers.mamba import theory
-from theoryverify.papers.mamba.claims import gate
+from theoryverify.papers.mamba.claims import gate, stage_one
 from theoryverify.papers.mamba.claims.gate import BIAS, D, Gated
 from theoryverify.papers.mamba.links import HE3, HE4
+from theoryverify.papers.mamba.population import Population
 
 CLAIMS = claims_of([paper_named("mamba")])
 CHECKS = [
@@ -131,3 +133,23 @@ def test_the_law_is_left_further_and_further_behind() -> None:
     assert all(left.less_than(right.lower) for left, right in pairwise(ratios))
     name = "he_3 at ρ = 8, b from -10 to -60"
     assert verdict_of("D.law.any-scale", name, Fraction(64_000)) is HOLDS
+
+
+def test_the_feature_without_the_factors_of_forgetting_has_no_limit() -> None:
+    """What T17 divides out: of he_3 at ρ = 24, b = -9 nothing is left in long contexts."""
+    at = Population(HE3, Gate(24, -9))
+    factors = [float(at.forgetting_factor(N)) for N in (10**2, 10**4, 10**6, 10**9)]
+    assert factors == pytest.approx([0.994, 0.574, 8.1e-3, 8.1e-6], rel=1e-3)
+    for name in ("T17", "C.1.remainder"):
+        claim = CLAIMS[f"mamba.{name}"]
+        assert r"{\eta F_{N_{\mathrm{pt}}}F_N}" in claim.statement
+        assert "mamba.T6" in claim.depends_on
+
+
+def test_a_linear_head_leaves_the_stated_multiple_of_the_output() -> None:
+    start = stage_one._CONSTANT
+    for factor in (1, 1 - 1e-6):
+        holds = verdict_of(
+            "E.linear-head", "against the kink", (start, lambda F, g, c, f=factor: f * F * g * c)
+        )
+        assert holds is (HOLDS if factor == 1 else REFUTED)

@@ -1,7 +1,7 @@
 """The jump of the rectifier: what one gradient step sees of the query, in closed form.
 
-With ``M(z) > 0`` exactly where ``|z| > t`` the query factors are
-``K_k = E[he_n(z) he_k(z); |z| > t]``. Since ``(He_{k-1} φ)' = -He_k φ``, all of them are boundary
+With ``M(z) > 0`` exactly where ``|z| > t`` the label's part of the query factor ``K_k`` is
+``J_k = E[he_n(z) he_k(z); |z| > t]``. Since ``(He_{k-1} φ)' = -He_k φ``, all of them are boundary
 terms at ``t``. For ``g = he_n`` and large ``ρ`` the threshold is ``t² = 1 - 1/n``.
 """
 
@@ -23,10 +23,10 @@ def threshold(n: int) -> Surds:
 
 
 def jump_polynomial(n: int) -> Surds:
-    """``B(t)`` with ``K_k = B(t) φ(t)``: ``k = 1`` for odd ``n``, ``k = 2`` for even ``n``.
+    """``B(t)`` with ``J_k = B(t) φ(t)``: ``k = 1`` for odd ``n``, ``k = 2`` for even ``n``.
 
-    ``K_1 = 2 [He_n + n He_{n-2}](t) φ(t)/√(n!)``,
-    ``K_2 = √2 [He_{n+1} + 2n He_{n-1} + n(n-1) He_{n-3}](t) φ(t)/√(n!)``.
+    ``J_1 = 2 [He_n + n He_{n-2}](t) φ(t)/√(n!)``,
+    ``J_2 = √2 [He_{n+1} + 2n He_{n-1} + n(n-1) He_{n-3}](t) φ(t)/√(n!)``.
     """
     n = positive_integer(n, "n", least=3, most=200)
     norm = root_factorial(n).inverse()

@@ -34,11 +34,13 @@ from theoryverify.papers.mamba.theory import c1, r, z
 REMAINDER = Claim(
     "mamba.C.1.remainder",
     "Lemma C.1, Proposition 4.1: exact form",
-    r"N^{-1}\mathrm{Mamba}/\eta=P_1+P_2(\langle\beta,x\rangle/r)^{\mathrm{ge}}+R,\quad "
+    r"\frac{\mathbb E[N^{-1}\mathrm{Mamba}\mid\beta,x]}{\eta F_{N_{\mathrm{pt}}}F_N}"
+    r"=P_1+P_2(\langle\beta,x\rangle/r)^{\mathrm{ge}}+R,\quad "
     r"R=s\,(z^2+\tfrac S2-\tfrac32)\ (\mathrm{ge}=1),\quad R=\tfrac s2(S-1)\ (g\text{ even})",
-    title="the feature is P₁ + P₂(⟨β,x⟩/r)^ge plus an explicit remainder",
-    depends_on=("mamba.T17", "mamba.E.gradient"),
-    note=f"{NUMBERING} s = √2c₂²K₂/(r(r+2)), S = Σβ_i²x_i². P₁, P₂ are reconstructed.",
+    title="the feature's mean is P₁ + P₂(⟨β,x⟩/r)^ge plus an explicit remainder",
+    depends_on=("mamba.T17", "mamba.T6", "mamba.E.gradient"),
+    note=f"{NUMBERING} s = √2c₂²K₂/(r(r+2)), S = Σβ_i²x_i². P₁, P₂ are reconstructed. The mean over "
+    "contexts, with the factors of forgetting of N_pt and of N examples (mamba.T6) divided out.",
 )
 
 _STATED = tuple(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from theoryverify.claims import (
     Hypothesis,
 )
 from theoryverify.claims.statements import Evaluated, same
-from theoryverify.exact.balls import Enclosure, bits_for, precision
+from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.gate import Gate
 from theoryverify.exact.growth import Envelope, tail
 from theoryverify.exact.hermite import raw_coefficients
@@ -409,18 +410,33 @@ LINEAR_HEAD = Claim(
     note="What is left, -F γ_k c_k, is of the size of the gate.",
 )
 
+_Own = Callable[[arb, arb, arb], arb]  # of F, γ_k, c_k
+_OWN: _Own = lambda factor, weight, c: factor * weight * c  # noqa: E731
+_CONSTANT = Start(1000, 2, 3)
+"""So large a constant that M > 0 everywhere: the rectifier is the identity on all queries."""
+
 
 @LINEAR_HEAD.check(
     "against the kink",
     CERTIFIED,
-    formula=Start(1000, 0, 1),
+    formula=(_CONSTANT, _OWN),
     cases=(HE3, HE4, HE5),
-    controls={"all ones": ALL_ONES, "half as much constant as needed": Start("1/2", 0, 1)},
+    controls={
+        "all ones": (ALL_ONES, _OWN),
+        "half as much constant as needed": (Start("1/2", 0, 1), _OWN),
+        "the output added": (_CONSTANT, lambda factor, weight, c: -factor * weight * c),
+        "without F": (_CONSTANT, lambda factor, weight, c: weight * c),
+        "without γ": (_CONSTANT, lambda factor, weight, c: factor * c),
+        "half, as on a half-line": (
+            _CONSTANT,
+            lambda factor, weight, c: factor * weight * c / 2,
+        ),
+    },
     mutate=False,
 )
-def against_the_kink(start: Start, case: str, examination: Examination) -> Evidence:
-    """A constant so large that M > 0 everywhere: the rectifier is the identity on all queries."""
-    step = StageOne(_population(case, "24", "-9"), start)
+def against_the_kink(stated: tuple[Start, _Own], case: str, examination: Examination) -> Evidence:
+    start, own = stated
+    step = StageOne(_population(case, "24", "-9"), start, tokens=10**4)
     polynomial = step.population.link.polynomial
     assert polynomial is not None
     raw = raw_coefficients(polynomial)
@@ -428,9 +444,13 @@ def against_the_kink(start: Start, case: str, examination: Examination) -> Evide
         found = step.query_factor(k)
         with precision(step.bits):
             everywhere = positive_set(step.output()) == [(None, None)]
+            plain = raw[k].number().real / arb(factorial(k)).sqrt()
+            left = own(step.factor.ball(), ball(step.start[k]), step.context_factors[k].ball())
+            total = Enclosure.of(plain - left)
         zero = _absent(bool(everywhere and raw[k].is_zero), found.label)
         examination.decide(f"K_{k} of {NAMES[case]} holds no label", zero, str(found.label))
-    return examination.evidence("he_3, he_4, he_5: ie > 2")
+        examination.equal(f"K_{k} = E[g he_{k}] - F γ_{k} c_{k}", found.total, total, 10)
+    return examination.evidence("he_3, he_4, he_5: ie > 2; ρ = 24, b = -9, N = 10^4; k = 1, 2")
 
 
 RAW_IS_ENOUGH = Claim(
