@@ -196,7 +196,7 @@ PICTURES = (
         [
             ("tasks $T_1$", r"size of $\partial L/\partial\gamma_{ii}$, relative", "log", "log"),
             (r"$|E[g\,1\{M>0\}\,\mathrm{he}_{ge}]|$", "", "linear", "linear"),
-            ("context $N$", r"$N\cdot E[\partial L/\partial\gamma_\alpha]$", "log", "linear"),
+            ("context $N$", r"$N\cdot E[y\,1\{M>0\}S_\alpha\varphi_\alpha]$", "log", "linear"),
         ],
     ),
     (

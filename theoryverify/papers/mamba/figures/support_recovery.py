@@ -68,7 +68,7 @@ def _bias(axis: Axes, table: Table) -> None:
     axis.set(
         title="(c) mean off the support",
         xlabel="context $N$",
-        ylabel=r"$N\cdot E[\partial L/\partial\gamma_\alpha]$",
+        ylabel=r"$N\cdot E[y\,1\{M>0\}S_\alpha\varphi_\alpha]$",
         xscale="log",
         ylim=(-0.1 * top, 1.1 * top),
     )
@@ -91,7 +91,7 @@ SUPPORT_RECOVERY = Figure(
     "not remove. (b) The query factor's part that knows the label, E[g 1{M>0} he_ge], for links "
     "with ie > ge and several γ^(0), and for a head without a kink; at 0 the step sees nothing "
     "of the label, and what is left is the model's own output, of the size of the gate "
-    "(mamba.E.own-output). (c) The label's part of the mean gradient off the support, times N: "
+    "(mamba.E.own-output). (c) The label's part of the mean of -∂L/∂γ_α off the support, times N: "
     "not 0, and of order 1/N.",
     experiments.support_recovery_data,
     draw_support_recovery,
