@@ -192,6 +192,16 @@ def test_the_readme_of_a_new_paper(tmp_path: Path) -> None:
         assert f"    theoryverify check --papers {name}.py {name}.1\n" in text
 
 
+def test_the_commands_of_the_readme_of_a_new_paper(tmp_path: Path) -> None:
+    file, *others = create("my_listed_paper", tmp_path)
+    (readme,) = (path for path in others if path.name == "README.md")
+    (line,) = re.findall(r"^    theoryverify (list .*)$", readme.read_text("utf-8"), re.M)
+    done = command(file.parent, "theoryverify", *shlex.split(line), "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["claims"]
+    assert [row["id"] for row in rows] == [f"my_listed_paper.{k}" for k in (1, 2, 3)]
+
+
 def test_a_folder_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "my_paper", "--in", "/nonexistent"]) == 2
     assert "cannot write into /nonexistent" in capsys.readouterr().err
