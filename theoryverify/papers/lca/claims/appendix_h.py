@@ -11,7 +11,6 @@ import sympy
 from flint import arb
 
 from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Evidence, Examination
-from theoryverify.claims.parameters import At
 from theoryverify.claims.statements import (
     Evaluated,
     Statement,
@@ -21,7 +20,7 @@ from theoryverify.claims.statements import (
     nonnegative,
     same,
 )
-from theoryverify.exact.balls import Enclosure, ball, precision
+from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
 from theoryverify.exact.evaluate import BALL, EXACT, FLOAT64, compiled
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
@@ -29,6 +28,7 @@ from theoryverify.papers.lca import appendix_h, theory
 from theoryverify.papers.lca.appendix_h import delta, rho
 from theoryverify.papers.lca.finite import L, d
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS
+from theoryverify.papers.lca.placed import LAW
 from theoryverify.papers.lca.theory import T, a, alpha, b, s
 
 Formula = tuple[sympy.Expr, ...]
@@ -228,10 +228,11 @@ def proof(formula: Formula, examination: Examination) -> Evidence:
         variance / L * to_empirical * d * (1 + rho**T) ** 2,
         formula[1],
     )
+    left = 1 - _M**T  # N on an eigenvector of Σ̂
     examination.lemma(
         "tr: N(s) Σ̂⁻¹ N(s) Σ̂ = N(s)²",
-        sympy.cancel(_M**T / s * _M**T * s - _M ** (2 * T)) == 0,
-        by=same(_M**T / s * _M**T * s, _M ** (2 * T)),
+        sympy.cancel(left / s * left * s - left**2) == 0,
+        by=same(left / s * left * s, left**2),
     )
     examination.assume("A ⪯ B gives vᵀAv <= vᵀBv, and tr(AC) <= tr(BC) for C ⪰ 0")
     return examination.evidence("every d < L, T, δ < 1, α in the window (H.4), on the event")
@@ -417,22 +418,26 @@ _LEAST = d / (sympy.sqrt(1 + a / b) - 1) ** 2
     },
     cases=LAWS,
     mutate=False,
-    # At ends further apart the slack t = 10⁻⁹ moves the threshold by more than one.
-    at=At(lambda law: law if law.upper <= 10 * law.lower else None, needs=("law",)),
+    at=LAW,
 )
 def threshold(formula: sympy.Expr, case: Law, examination: Examination) -> Evidence:
     dim, step = 1000, Fraction(2) / (case.lower + case.upper)
-    with precision(128):
+    # √(1+Z̲/Z̄)-1 cancels, and the threshold has twice the digits of Z̄/Z̲.
+    digits = 20 + 3 * len(str(case.upper // case.lower))
+    with precision(bits_for(digits) + 64):
         at = {"a": ball(case.lower), "b": ball(case.upper), "d": arb(dim)}
         edge_ = compiled(formula, BALL)(at, False)
         below, above = int(edge_.floor().unique_fmpz()), int(edge_.ceil().unique_fmpz())
-    slack = Fraction(1, 10**9)
+    # t moves the threshold by 2td/(√(1+Z̲/Z̄)-1)³ < 30td(Z̄/Z̲)³, which is to be far below one.
+    slack = (case.lower / case.upper) ** 3 / 10**9
     for context, expected in ((above + 1, True), (below - 1, False)):
         found = appendix_h.appendix_h(
-            case, dim=dim, context=context, depth=1, alpha=step, t=slack
+            case, dim=dim, context=context, depth=1, alpha=step, t=slack, digits=digits
         ).admissible
-        examination.decide(f"admitted at L = {context}", found is expected, f"{found}")
-    return examination.evidence(f"d = {dim}, t = 10⁻⁹")
+        examination.decide(
+            f"admitted at L = {context}", None if found is None else found is expected, f"{found}"
+        )
+    return examination.evidence(f"d = {dim}, t = 10⁻⁹(Z̲/Z̄)³")
 
 
 claims = [H2, H3, H4, H5, ADMISSIBLE]

@@ -13,6 +13,7 @@ from theoryverify.claims import CERTIFIED, PROVED, SIMULATED, Claim, Context, Ev
 from theoryverify.claims.statements import same
 from theoryverify.exact.integrands import Z
 from theoryverify.papers.lca import finite, theory
+from theoryverify.papers.lca.claims.setting import IN_UNITS
 from theoryverify.papers.lca.finite import L, d, j
 from theoryverify.papers.lca.theory import M, alpha
 from theoryverify.papers.lca.wick import LiteralMoments, literal_moments
@@ -194,6 +195,7 @@ ONE = Claim(
     r"T=1:\quad \mathbb E[\text{excess}]/\mathbb E[\zeta^2] = \mathbb E[W(1-\alpha Z)^2]"
     r"+\tfrac{\alpha^2}{L}\big(d-1+\mathbb E[2Z^2-Z]\big)",
     title="T = 1: excess = E[W(1-αZ)²] + (α²/L)(d-1+E[2Z²-Z])",
+    hypotheses=IN_UNITS,
     depends_on=("lca.H.law",),
 )
 
@@ -225,9 +227,10 @@ def one_layer(formula: sympy.Expr, examination: Examination) -> Evidence:
 DEEPER = Claim(
     "lca.H.T3",
     "ours: the exact finite-context risk of two and three layers",
-    r"T\le 3:\quad \lim_{L\to\infty}\text{excess}=W(1-\alpha S_T)^2,\qquad "
-    r"\text{excess}=\text{a polynomial in } d,\ 1/L,\ Z,\ \alpha,\ \beta",
+    r"T\le 3,\text{ given }m:\quad \lim_{L\to\infty}\text{excess}/\mathbb E[\zeta^2]="
+    r"W(1-\alpha S_T)^2,\quad \text{excess}=\text{a polynomial in } d,\ 1/L,\ Z,\ \alpha,\ \beta",
     title="T = 2, 3: exact polynomials that tend to the infinite-context loss",
+    hypotheses=IN_UNITS,
     depends_on=("lca.H.law", "lca.loss"),
 )
 

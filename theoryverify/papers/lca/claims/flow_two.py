@@ -10,6 +10,7 @@ from theoryverify.exact.balls import Enclosure, ball, precision
 from theoryverify.exact.densities import Ball
 from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.papers.lca import flow_two
+from theoryverify.papers.lca.alpha_star import alpha_star
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, ATOMS, UNIFORM
 from theoryverify.papers.lca.stated import exactly, profile_loss
 from theoryverify.papers.lca.two import beta_star, loss_over, profile
@@ -19,6 +20,7 @@ _LAWS: tuple[Law, ...] = (UNIFORM, ATOMS, TwoPoint(2, 5, "1/3"), Ball(4, 5))
 BELOW = Claim(
     "lca.6.3.flow",
     "Theorem 6.3; Theorem G.7",
+    r"T\ge2,\ \beta_0\in(-2/\overline Z,0),\ "
     r"\ell(\alpha_0,\beta_0)<\min(F_T(-2/\overline Z),F_T(0))\ \Rightarrow\ "
     r"(\alpha_t,\beta_t)\to(\alpha^*_T,\beta^*_T)",
     title="the two-parameter flow from (α*(β₀), β₀) converges to (α*_T, β*_T)",
@@ -32,7 +34,7 @@ BELOW = Claim(
     "the start lies below both ends",
     CERTIFIED,
     formula=Fraction(1),
-    controls={"a millionth of the barrier": Fraction(1, 10**6), "level 0": Fraction(0)},
+    controls={"a hundredth of the barrier": Fraction(1, 100), "level 0": Fraction(0)},
     cases=_LAWS,
     mutate=False,
 )
@@ -59,8 +61,9 @@ def start_below_ends(share: Fraction, case: Law, examination: Examination) -> Ev
 ORBIT = Claim(
     "lca.6.3.orbit",
     "Theorem 6.3, followed numerically",
-    r"(\alpha_t,\beta_t)\text{ from }(\alpha^*(\beta_0),\beta_0)\text{ ends at }"
-    r"(\alpha^*_T,\beta^*_T),\ T\le1000",
+    r"(\alpha_t,\beta_t)\text{ from }(\alpha^*(\beta_0),\beta_0),\ \beta_0=-1/\overline Z,"
+    r"\text{ ends at }(\alpha^*_T,\beta^*_T):\quad Z\sim U[2,5],\ T=50;\ "
+    r"Z\in\{2,5\},\ \mathbb P(Z=2)=\tfrac13,\ T=2,1000",
     title="the integrated two-parameter flow ends at the enclosure",
     hypotheses=(ASSUMPTION_6_1,),
     depends_on=("lca.6.3.flow",),
@@ -70,12 +73,12 @@ ORBIT = Claim(
 @ORBIT.check(
     "Radau in valley coordinates",
     COMPUTED,
-    formula=0,
-    controls={"the end of another depth": 1, "the one-parameter limit of T = 1": 2},
+    formula="here",
+    controls={"the end of one layer more": "deeper", "the one-parameter limit": "tied"},
     cases=(UNIFORM, TwoPoint(2, 5, "1/3")),
     mutate=False,
 )
-def follow(which: int, case: Law, examination: Examination) -> Evidence:
+def follow(which: str, case: Law, examination: Examination) -> Evidence:
     try:
         import scipy  # noqa: F401
     except ImportError:
@@ -84,12 +87,11 @@ def follow(which: int, case: Law, examination: Examination) -> Evidence:
     for depth in depths:
         flow = flow_two.gradient_flow(case, depth, -1 / case.upper)
         assert flow.end is not None
-        limit = flow.limit
-        if which == 1:
-            limit = beta_star(case, depth + 1, 12)
+        limit = flow.limit if which == "here" else beta_star(case, depth + 1, 12)
         targets = float(limit.alpha), float(limit.beta)
-        if which == 2:
-            targets = (1.1 * targets[0], -1.1 * targets[0])
+        if which == "tied":
+            step = float(alpha_star(case, depth, 12).enclosure)
+            targets = step, -step
         error = max(abs(x / y - 1) for x, y in zip(flow.end, targets, strict=True))
         examination.decide(
             f"T = {depth}: relative distance of the end", error <= 1e-9, f"{error:.2g}"

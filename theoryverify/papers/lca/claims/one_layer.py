@@ -35,6 +35,7 @@ from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Discrete, Law, Mixture
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.alpha_star import alpha_star
+from theoryverify.papers.lca.claims.setting import IN_UNITS, INDEPENDENT
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS, UNIFORM, law_of
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.matrices import vanishes
@@ -62,7 +63,6 @@ def _directed(case: object) -> str | None:
 
 
 ATOMLESS = Hypothesis("atomless", r"\|m\| \text{ and } \zeta \text{ have no atoms}", _atoms)
-INDEPENDENT = Hypothesis("independence", r"\zeta \perp m")
 SYMMETRIC = Hypothesis("symmetry", r"m \overset{d}{=} -m")
 ISOTROPIC = Hypothesis("isotropy", r"m/\|m\| \text{ uniform, independent of } \|m\|", _directed)
 
@@ -279,9 +279,10 @@ T41 = Claim(
     PROVED,
     formula=_lsa_slope,
     controls={
-        "a weight that knows |m|": lambda A, p, b, q, m, z, eye: (
-            _lsa_slope(A, p, b, q, m, z, eye) + z**3 * b
+        "a gain that knows |m|": lambda A, p, b, q, m, z, eye: (
+            _lsa_slope(A, p, b, q, m, z, eye) + z * (m.T * m)[0] * m
         ),
+        "cubic in ζ": lambda A, p, b, q, m, z, eye: _lsa_slope(A, p, b, q, m, z, eye) + z**3 * b,
         "a gain 1/ζ": lambda A, p, b, q, m, z, eye: _lsa_slope(A, p, b, q, m, z, eye) + b / z,
     },
     mutate=False,
@@ -415,7 +416,7 @@ EXCESS = Claim(
     r"\inf_{\text{one layer}}\text{excess}/\mathbb E[\zeta^2]="
     r"\mathbb E[W]-\frac{\mathbb E[Z-1]^2}{\mathbb E[Z(Z-1)]}",
     title="the best single layer's excess risk",
-    hypotheses=(ASSUMPTION_6_1, SYMMETRIC, ISOTROPIC, INDEPENDENT),
+    hypotheses=(ASSUMPTION_6_1, SYMMETRIC, ISOTROPIC, *IN_UNITS),
     depends_on=("lca.D.2", "lca.D.4"),
 )
 

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import sympy
 
-from theoryverify.claims import PROVED, Claim, Evidence, Examination
+from theoryverify.claims import PROVED, Claim, Evidence, Examination, Hypothesis
+from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import theory
+from theoryverify.papers.lca.laws import law_of
 from theoryverify.papers.lca.theory import M, zeta
+
+INDEPENDENT = Hypothesis("independence", r"\zeta \perp m")
+IN_UNITS = (INDEPENDENT, Hypothesis("label scale", r"0<\mathbb E[\zeta^2]<\infty"))
+"""What a risk in units of ``E[ζ²]`` needs to be a function of the law of Z alone."""
+
+
+def _no_signal(case: object) -> str | None:
+    law = law_of(case)
+    return f"{law} gives m = 0 probability one" if isinstance(law, Law) and law.upper <= 1 else None
+
+
+SIGNAL = Hypothesis("signal", r"\mathbb P(m\ne0)>0", _no_signal)
 
 # -- Lemma C.1 ----------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.alpha_star import alpha_star
+from theoryverify.papers.lca.claims.setting import IN_UNITS
 from theoryverify.papers.lca.laws import ATOMS, TWO_POINT, UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.one_layer import best_one_layer
@@ -147,9 +148,11 @@ def note(examination: Examination, name: str, found: Equivalence, shown: str = "
 LOSS = Claim(
     "lca.loss.simulated",
     "(E.7), (E.10); Section 6, for the literal model of Section 5",
-    r"\mathbb E(y_q-\hat y_q)^2 = \ell_T(\alpha,\beta)+\mathbb E[1/Z]\ \text{ as } L\to\infty,"
+    r"\mathbb E(y_q-\hat y_q)^2/\mathbb E[\zeta^2] = \ell_T(\alpha,\beta)+\mathbb E[1/Z]\ "
+    r"\text{ as } L\to\infty,"
     r"\quad \hat y_q \text{ of the literal } \mathrm{LCA}_T",
     title="literal LCA_T on random prompts has the risk ℓ_T(α,β) + E[1/Z]",
+    hypotheses=IN_UNITS,
     depends_on=("lca.loss", "lca.H.T3"),
 )
 
@@ -375,6 +378,7 @@ FLOOR = Claim(
     r"\text{LSA, multi-head softmax SA}:\quad \mathbb E(\hat y_q-\langle w,x_q\rangle)^2 \ge "
     r"0.036675\ldots\,\mathbb E[\zeta^2]",
     title="trained LSA and multi-head softmax attention do not beat the one-layer floor",
+    hypotheses=IN_UNITS,
     depends_on=("lca.4.1.excess",),
     note="The floor is for L = ∞. For LSA it also holds at every finite L (its slope is linear in "
     "the context's second moments, so the fluctuations of the context only add; ζ is symmetric); "
@@ -564,8 +568,9 @@ SMALL_STEPS = Claim(
     "lca.softmax.small-steps",
     "Section 5: softmax CA_T, for which the paper proves nothing (ours)",
     r"\text{softmax } \mathrm{CA}_T,\ \alpha=-\beta=\tfrac18,\ L=256:\quad "
-    r"\mathbb E(y_q-\hat y_q)^2 \approx \ell_T(\alpha,\beta)+\mathbb E[1/Z]",
+    r"\mathbb E(y_q-\hat y_q)^2/\mathbb E[\zeta^2] \approx \ell_T(\alpha,\beta)+\mathbb E[1/Z]",
     title="with small steps softmax CA_T has about the risk of the linear model",
+    hypotheses=IN_UNITS,
     depends_on=("lca.softmax.tilting", "lca.loss.simulated"),
     note="A simulation at this L, not a theorem; see lca.softmax.depth for larger steps.",
 )

@@ -18,6 +18,7 @@ from theoryverify.exact.evaluate import EXACT, compiled
 from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import kernels, theory
+from theoryverify.papers.lca.claims.setting import IN_UNITS
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, LAWS
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.matrices import vanishes
@@ -233,7 +234,7 @@ LOSS = Claim(
     r"\mathbb E\big[W(1-\alpha S_T(Z,\beta))^2\big] + \mathbb E[1/Z],\quad "
     r"W=\tfrac{Z-1}{Z},\ S_T=\tfrac{(1+\beta Z)^T-1}{\beta}",
     title="ℓ(α,β) = E[W(1-αS_T)²], W = (Z-1)/Z",
-    hypotheses=(ASSUMPTION_6_1,),
+    hypotheses=(ASSUMPTION_6_1, *IN_UNITS),
     depends_on=("lca.C.1", "lca.C.2", "lca.E.1", "lca.E.2"),
 )
 
@@ -263,7 +264,7 @@ def loss_derivation(formula: tuple[sympy.Expr, sympy.Expr], examination: Examina
     direct = theory.variance_y() / theory.zeta**2 - 2 * gain * share + gain**2 * share
     examination.identity("E(y-ŷ)² expanded directly", direct, excess + bayes)
     examination.assume("uniform integrability in L (second half of Lemma E.1)")
-    return examination.evidence("every T, α, β ≠ 0; ζ independent of m")
+    return examination.evidence("every T, α, β ≠ 0")
 
 
 _POINTS = (("1/4", "-1/4", 5), ("0.3", "-0.2", 3), ("0.1", "0.05", 4), ("0.28", "-0.35", 6))
