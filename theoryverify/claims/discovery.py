@@ -13,10 +13,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.paper import Paper
+from theoryverify.claims.paper import Paper, described
 from theoryverify.claims.paper_files import (
     as_options,
-    described,
     imported_files,
     make_importable,
     name_files,
@@ -44,7 +43,9 @@ def discover() -> Found:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             _admit(found, point.load(), f"entry point {point.name!r} ({point.value})")
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit too
             found.broken[point.name] = f"({point.value}) does not import: {described(error)}"
     make_importable(named_files())
     for file in named_files():

@@ -102,7 +102,7 @@ class Paper:
         Raises
         ------
         InputError
-            If it does not import, or is no list.
+            If it does not import, is no list, or holds something else.
         """
         value = getattr(self, what)
         if isinstance(value, str):
@@ -110,13 +110,31 @@ class Paper:
                 module, _, attribute = value.partition(":")
                 try:
                     found = getattr(importlib.import_module(module), attribute)
-                except Exception as error:
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # sys.exit too
                     raise InputError(
-                        f"{what} of paper {self.name!r} ({value}) do not import: "
-                        f"{type(error).__name__}: {error}"
+                        f"{what} of paper {self.name!r} ({value}) do not import: {described(error)}"
                     ) from error
-                self._loaded[what] = tuple(found)
+                self._loaded[what] = found
             value = self._loaded[what]
-        if not isinstance(value, Sequence):
+        if not isinstance(value, Sequence) or isinstance(value, str):
             raise InputError(f"{what} of paper {self.name!r} is not a list")
+        kind = _KINDS.get(what, object)
+        for item in value:
+            if not isinstance(item, kind):
+                raise InputError(
+                    f"{item!r} in the {what} of paper {self.name!r} is no {kind.__name__}"
+                )
         return value
+
+
+_KINDS = {"derivations": Derivation, "commands": Command}
+"""Of the lists whose kind is known here; the others are looked at by those who use them."""
+
+
+def described(error: BaseException) -> str:
+    """Its text, with its kind where it is not one of ours."""
+    if isinstance(error, SystemExit):  # let through, it would end a run as if all were well
+        return f"it ends the program (sys.exit({'' if error.code is None else repr(error.code)}))"
+    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"

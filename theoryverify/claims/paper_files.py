@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.paper import Paper
+from theoryverify.claims.paper import Paper, described
 from theoryverify.errors import InputError
 
 VARIABLE = "THEORYVERIFY_PAPERS"
@@ -118,24 +119,29 @@ def _imported(name: str, source: Path) -> Any:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, Exception):
+        if isinstance(error, KeyboardInterrupt):
             raise
+        line = line_in(str(source), error)
         raise InputError(
-            f"paper file {str(source)!r} does not import: {described(error)}{_line(error, source)}"
+            f"paper file {str(source)!r} does not import: {described(error)}"
+            + (f" (line {line})" if line else "")
         ) from error
     return module
 
 
-def described(error: BaseException) -> str:
-    """Its text, with its kind where it is not one of ours."""
-    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+def told(error: BaseException, function: Callable[..., Any]) -> str:
+    """An error that a function of the user's met: its text, and the line of its file."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or not (line := line_in(code.co_filename, error)):
+        return described(error)
+    return f"{described(error)} ({Path(code.co_filename).name}, line {line})"
 
 
-def _line(error: BaseException, source: Path) -> str:
-    """Where in the file it happened: its author wants the line, not our traceback."""
+def line_in(file: str, error: BaseException) -> int:
+    """The last line of a file that the error came through, 0 if none: what its author wants to see."""
     place, line = error.__traceback__, 0
     while place is not None:
-        if place.tb_frame.f_code.co_filename == str(source):
+        if place.tb_frame.f_code.co_filename == file:
             line = place.tb_lineno
         place = place.tb_next
-    return f" (line {line})" if line else ""
+    return line

@@ -39,6 +39,20 @@ def own_claims(paper: Paper) -> dict[str, Claim]:
     return found
 
 
+def require_claims(paper: Paper, names: Iterable[str], who: str) -> None:
+    """Refuse a search or a derivation of claims that its paper does not have.
+
+    Raises
+    ------
+    InputError
+        Naming who speaks of the claim.
+    """
+    own = own_claims(paper)
+    for name in names:
+        if name not in own:
+            raise InputError(f"{who} speaks of claim {name!r}, which paper {paper.name!r} has not")
+
+
 def claims_of(selected: Iterable[Paper]) -> dict[str, Claim]:
     """All claims of some papers by id, and those of the papers that they rest on.
 
