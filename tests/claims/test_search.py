@@ -1,6 +1,7 @@
 """Searching: the spaces, the walk, what only floats believe, shrinking, and the file it writes."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -202,10 +203,25 @@ def test_what_cannot_be_evaluated_is_counted_and_is_no_violation() -> None:
     def margin(case: Pair) -> float:
         if case.n % 2:
             raise UndecidedError("too wide")
-        return float("nan")
+        return 1.0 if case.n < 20 else math.nan
 
     outcome = falsify(_search(margin), budget=50)
-    assert (outcome.found, outcome.void, outcome.nearest) == (None, 50, None)
+    assert outcome.found is None
+    assert 0 < outcome.void < 50
+    assert outcome.nearest.n % 2 == 0
+    assert outcome.nearest.n < 20
+
+
+def test_a_search_that_could_evaluate_nothing_says_so() -> None:
+    """It looked at no case: "nothing found" would be read as if it had."""
+    with pytest.raises(UndecidedError, match=r"none of 50 cases of toy.x/pairs .*margin is NaN"):
+        falsify(_search(lambda case: math.nan), budget=50)
+
+    def raising(case: Pair) -> float:
+        raise UndecidedError("too wide")
+
+    with pytest.raises(UndecidedError, match=r"none of 30 cases .* the first at Pair.*: too wide"):
+        falsify(_search(raising), budget=30)
 
 
 def test_a_judge_that_breaks_is_an_error_and_no_verdict() -> None:
@@ -219,6 +235,8 @@ def test_a_judge_that_breaks_is_an_error_and_no_verdict() -> None:
 def test_a_bug_in_the_margin_is_not_hidden() -> None:
     with pytest.raises(AttributeError):
         falsify(_search(lambda case: case.nothing), budget=5)
+    with pytest.raises(TypeError, match="a margin must be a number, not None"):
+        falsify(_search(lambda case: None), budget=5)
 
 
 def test_hypotheses_that_no_case_meets() -> None:
@@ -242,6 +260,14 @@ def test_bad_input() -> None:
         Integers(3, 2)
     with pytest.raises(InputError, match="no interval"):
         Rationals(2, 2)
+
+
+def test_a_record_of_fields_that_are_none() -> None:
+    with pytest.raises(InputError, match=r"Pair.* cannot be built from x, m: .*'n'"):
+        Record(Pair, x=PLACES, m=Integers(1, 2))
+    with pytest.raises(InputError, match=r"field 'n' of a Record needs a Space, not 7"):
+        Record(Pair, x=PLACES, n=7)  # type: ignore[arg-type]
+    assert Record(dict, a=Integers(1, 2)).contains is not None  # `dict` tells nothing of itself
 
 
 @pytest.mark.parametrize(
@@ -406,3 +432,93 @@ def test_the_help_names_the_file_that_is_written(capsys: pytest.CaptureFixture[s
 def test_one_case_is_one_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["falsify", "lca.F.3", "--budget", "1"]) == 0
     assert "nothing found: 1 case looked at, seed 0" in capsys.readouterr().out
+
+
+BROKEN = """
+import math
+import sys
+from theoryverify.claims import CERTIFIED, Claim, Evidence, Hypothesis, Paper
+from theoryverify.claims.search import Search
+from theoryverify.claims.spaces import Integers
+
+ONE = Claim("mine.1", "Lemma 1", "n > 0", not_checked="no need")
+
+
+def margin(case):
+    return {margin}
+
+
+def failure(case):
+    return {failure}
+
+
+def judge(formula, case, examination):
+    examination.decide("n > formula", {decided}, f"n = {{case}}")
+    return examination.evidence("one number")
+
+
+SEARCH = Search(
+    "{claim}", "numbers", "n > 0", Integers(1, 9), margin, judge, CERTIFIED,
+    formula=0, controls={{"n > 100": 100}}, hypotheses=(Hypothesis("h", "n", failure),), budget=20,
+)
+paper = Paper("mine", "My paper", "nowhere", claims=[ONE], searches=[{searches}])
+"""
+
+
+def _falsify(folder: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    """``falsify`` on a paper of one's own that is wrong in one place."""
+    sound = {
+        "margin": "case",
+        "failure": "None",
+        "decided": "case > formula",
+        "claim": "mine.1",
+        "searches": "SEARCH",
+    }
+    (folder / "mine.py").write_text(BROKEN.format(**(sound | changes)), "utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "theoryverify", "falsify", "mine.1", "--papers", "mine.py"],
+        capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"margin": "None"}, "broke: TypeError: a margin must be a number, not None"),
+        ({"margin": "case.nothing"}, "has no attribute 'nothing' (mine.py, line 12)"),
+        ({"failure": "case.nothing"}, "has no attribute 'nothing' (mine.py, line 16)"),
+        ({"margin": "sys.exit(0)"}, "broke: it ends the program (sys.exit(0)) (mine.py, line 12)"),
+        ({"margin": "math.nan"}, "none of 20 cases of mine.1/numbers could be evaluated"),
+    ],
+    ids=lambda value: next(iter(value.items())) if isinstance(value, dict) else "",
+)
+def test_a_search_that_breaks_is_neither_a_verdict_nor_a_trace(
+    tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    done = _falsify(tmp_path, **changes)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"searches": "'s'"}, "'s' in the searches of paper 'mine' is no Search"),
+        ({"claim": "mine.2"}, "search 'numbers' speaks of claim 'mine.2', which paper 'mine' has"),
+    ],
+)
+def test_searches_that_are_none(tmp_path: Path, changes: dict[str, str], words: str) -> None:
+    done = _falsify(tmp_path, **changes)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_judge_that_always_refutes_is_said_to(tmp_path: Path) -> None:
+    wrong = _falsify(tmp_path, margin="case - 5", decided="case > formula + 4")
+    assert wrong.returncode == 1
+    assert "WARNING" not in wrong.stdout
+    always = _falsify(tmp_path, margin="case - 5", decided="False")
+    assert always.returncode == 1
+    assert "WARNING     the judge said `holds` at no case" in always.stdout

@@ -23,6 +23,8 @@ from theoryverify.claims.claim import Claim, Context
 from theoryverify.claims.discovery import paper_named, unknown_claim
 from theoryverify.claims.examine import examine, run_check
 from theoryverify.claims.ladder import ERROR, HOLDS, REFUTED, Evidence, Hypothesis, Rung
+from theoryverify.claims.paper import Paper
+from theoryverify.claims.registry import own_claims, require_claims
 from theoryverify.claims.results import CheckResult
 from theoryverify.claims.spaces import Space
 from theoryverify.errors import InputError, UndecidedError
@@ -214,6 +216,7 @@ class _Walk:
     rejected: int = 0
     void: int = 0
     unconfirmed: int = 0
+    why_void: str = ""
     broken: str = ""
     refused: set[str] = field(default_factory=set)
     held: list[Any] = field(default_factory=list)
@@ -246,11 +249,12 @@ class _Walk:
         """The margin; infinite where it is void or the judge has already said no."""
         self.trials += 1
         try:
-            margin = float(self.search.margin(case))
-        except (InputError, UndecidedError, ZeroDivisionError, OverflowError):
-            margin = math.nan
+            margin, why = _number(self.search.margin(case)), "the margin is NaN"
+        except (InputError, UndecidedError, ZeroDivisionError, OverflowError) as error:
+            margin, why = math.nan, str(error)
         if math.isnan(margin):
             self.void += 1
+            self.why_void = self.why_void or f"at {case}: {why}"
             return math.inf
         if str(case) in self.refused:
             return math.inf
@@ -305,6 +309,13 @@ class _Walk:
         return case, margin
 
 
+def _number(margin: Any) -> float:
+    try:
+        return float(margin)
+    except (TypeError, ValueError):
+        raise TypeError(f"a margin must be a number, not {margin!r}") from None
+
+
 def falsify(
     search: Search,
     *,
@@ -333,8 +344,9 @@ def falsify(
     InputError
         For an unknown hypothesis or a budget below 1.
     UndecidedError
-        If no case of the space meets the hypotheses, if the judge broke and nothing was found, or if
-        it does not refute its controls where it refutes the statement.
+        If no case of the space meets the hypotheses, if the margin of none could be evaluated, if
+        the judge broke and nothing was found, or if it does not refute its controls where it
+        refutes the statement.
     """
     search.kept(without)
     dropped = tuple(dict.fromkeys(without))
@@ -346,6 +358,11 @@ def falsify(
     found = _violation(walk)
     if found is None and walk.broken:
         raise UndecidedError(f"the judge of {search.claim}/{search.name} broke {walk.broken}")
+    if walk.void == walk.trials:
+        raise UndecidedError(
+            f"none of {walk.trials} cases of {search.claim}/{search.name} could be evaluated; "
+            f"the first {walk.why_void}"
+        )
     margin, case = walk.nearest
     verdict = "" if found is not None or case is None else str(walk.judged(case).verdict)
     trials = walk.trials
@@ -442,6 +459,22 @@ def _decided(walk: _Walk, case: Any) -> CheckResult:
 # -- which searches there are --------------------------------------------------------------------
 
 
+def declared(paper: Paper) -> list[Search]:
+    """All searches of a paper.
+
+    Raises
+    ------
+    InputError
+        If something else is among them, or one of a claim that the paper does not have.
+    """
+    found = list(paper.load("searches"))
+    for one in found:
+        if not isinstance(one, Search):
+            raise InputError(f"{one!r} in the searches of paper {paper.name!r} is no Search")
+        require_claims(paper, [one.claim], f"search {one.name!r}")
+    return found
+
+
 def searches_of(claim: str) -> list[Search]:
     """The searches that a claim's paper declares for it.
 
@@ -451,14 +484,12 @@ def searches_of(claim: str) -> list[Search]:
         If the paper or the claim is unknown, or has none; the message lists the claims that have.
     """
     paper = paper_named(claim.partition(".")[0])
-    declared: list[Search] = list(paper.load("searches"))
-    found = [search for search in declared if search.claim == claim]
+    every = declared(paper)
+    found = [search for search in every if search.claim == claim]
     if not found:
-        from theoryverify.claims.registry import own_claims
-
         if claim != paper.name and claim not in own_claims(paper):
             raise unknown_claim(claim)
-        known = ", ".join(dict.fromkeys(search.claim for search in declared)) or "none"
+        known = ", ".join(dict.fromkeys(search.claim for search in every)) or "none"
         raise InputError(f"no search is declared for {claim!r}; paper {paper.name!r} has: {known}")
     return found
 

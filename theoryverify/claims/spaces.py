@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from inspect import signature
 from math import ceil, exp, floor, log
 from typing import Any
 
@@ -248,12 +249,28 @@ class ListOf(Space):
 
 @dataclass(frozen=True, init=False)
 class Record(Space):
-    """A dataclass (or any callable with keyword arguments) whose fields have spaces of their own."""
+    """A dataclass (or any callable with keyword arguments) whose fields have spaces of their own.
+
+    Raises
+    ------
+    InputError
+        If it cannot be built from fields of these names, or one of them is no :class:`Space`.
+    """
 
     build: Callable[..., Any]
     fields: dict[str, Space] = field(hash=False)
 
     def __init__(self, build: Callable[..., Any], **fields: Space) -> None:
+        for name, space in fields.items():
+            if not isinstance(space, Space):
+                raise InputError(f"field {name!r} of a Record needs a Space, not {space!r}")
+        try:
+            signature(build).bind(**fields)
+        except ValueError:  # it says nothing of what it takes
+            pass
+        except TypeError as error:
+            names = ", ".join(fields) or "no fields"
+            raise InputError(f"{build!r} cannot be built from {names}: {error}") from error
         object.__setattr__(self, "build", build)
         object.__setattr__(self, "fields", fields)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
-from theoryverify.errors import InputError
+from theoryverify.errors import InputError, UndecidedError
 from theoryverify.verbs.options import seed_number
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Outcome:
+    from theoryverify.claims.paper_files import told
     from theoryverify.claims.search import falsify, searches_of
     from theoryverify.exact.rationals import positive_integer
 
@@ -62,7 +63,13 @@ def _run(args: argparse.Namespace) -> Outcome:
     target = _target(args.out, claim)
     outcomes: list[search.Outcome] = []
     for one in chosen:
-        outcomes.append(falsify(one, without=dropped, budget=budget, seed=seed))
+        try:
+            outcomes.append(falsify(one, without=dropped, budget=budget, seed=seed))
+        except (InputError, UndecidedError):
+            raise
+        except (Exception, SystemExit) as error:  # of the search's author: no verdict
+            what = f"the search {claim}/{one.name} broke: {told(error, one.judge)}"
+            raise UndecidedError(what) from error
         if outcomes[-1].found is not None:
             break
     return _shown(outcomes, target)
@@ -101,6 +108,7 @@ def _shown(outcomes: list[search.Outcome], target: Path) -> Outcome:
         "claim": last.search.claim,
         "found": last.found is not None,
         "file": file,
+        "warning": _warning(last),
         "searches": rows,
     }
     return Outcome(document, "\n".join(lines), 1 if last.found is not None else 0)
@@ -143,16 +151,30 @@ def _lines(outcome: search.Outcome, file: str) -> list[str]:
     lines += [
         f"  first seen  {found.first}",
         f"  but holds   {found.holds_at or 'at no case that was seen'}",
+        *([f"  WARNING     {warning}"] if (warning := _warning(outcome)) else ()),
         f"  looked      {looked}; {outcome.shrinking} more to make it smaller",
         f"  written     {file}   ({check_command(one, file)})",
     ]
     return lines
 
 
-def _every_search() -> list[search.Search]:
-    from theoryverify.claims.discovery import each
+def _warning(outcome: search.Outcome) -> str | None:
+    if outcome.found is None or outcome.found.holds_at is not None:
+        return None
+    return "the judge said `holds` at no case: one that refutes whatever it sees would do the same"
 
-    return [one for _, searches in each("searches") for one in searches]
+
+def _every_search() -> list[search.Search]:
+    from theoryverify.claims.discovery import each, leave_out
+    from theoryverify.claims.search import declared
+
+    found: list[search.Search] = []
+    for paper, _ in each("searches"):
+        try:
+            found += declared(paper)
+        except InputError as error:
+            leave_out(paper, error)
+    return found
 
 
 def _listing(searches: Sequence[search.Search]) -> Outcome:
