@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import sympy
 
 from theoryverify.claims.discovery import each
-from theoryverify.claims.paper import Derivation, Outcome
+from theoryverify.claims.paper import Derivation, DerivationStep, Outcome, Paper
+from theoryverify.claims.paper_files import told
+from theoryverify.claims.registry import require_claims
 from theoryverify.errors import InputError
+
+BROKE = 4
+"""Exit code of a derivation with a step that was not decided, as of a check that broke."""
+
+
+class DerivationFailed(Exception):
+    """A step of a derivation does not hold, or could not be taken."""
 
 
 def derivations() -> dict[str, Derivation]:
     """All derivations of all papers, in order."""
-    return {d.name: d for _, found in each("derivations") for d in found}
+    return {d.name: d for _, d in _with_papers()}
+
+
+def _with_papers() -> Iterator[tuple[Paper, Derivation]]:
+    for paper, found in each("derivations"):
+        for derivation in found:
+            yield paper, derivation
 
 
 def derivation_list() -> Outcome:
@@ -31,16 +47,18 @@ def derivation_named(name: str) -> Derivation:
     Raises
     ------
     InputError
-        If there is none of that name.
+        If there is none of that name, or it names a claim that its paper does not have.
     """
-    found = derivations()
+    found = {derivation.name: (paper, derivation) for paper, derivation in _with_papers()}
     if name not in found:
         raise InputError(f"derivation {name!r} is unknown; known: {', '.join(found)}")
-    return found[name]
+    paper, derivation = found[name]
+    require_claims(paper, derivation.claims, f"derivation {name!r}")
+    return derivation
 
 
 def derive(name: str, *, latex: bool = False) -> Outcome:
-    """Run one derivation; every asserted step is decided again.
+    """Run one derivation; every asserted step is decided again, up to one that fails.
 
     Raises
     ------
@@ -48,22 +66,46 @@ def derive(name: str, *, latex: bool = False) -> Outcome:
         If there is no derivation of that name.
     """
     derivation = derivation_named(name)
-    lines, rows = [derivation.title, ""], []
-    for number, step in enumerate(derivation.steps(), 1):
-        mark = {True: "✓", False: "✗", None: " "}[step.holds]
-        lines.append(f"{number:2d}. {mark} {step.text}")
-        if step.formula is not None:
-            lines.append("        " + shown(step.formula, latex=latex))
-        rows.append(
-            {
-                "text": step.text,
-                "formula": None if step.formula is None else shown(step.formula),
-                "latex": None if step.formula is None else shown(step.formula, latex=True),
-                "holds": step.holds,
-            }
-        )
-    document = {"name": name, "title": derivation.title, "steps": rows}
-    return Outcome(document, "\n".join(lines))
+    lines, rows, broken = [derivation.title, ""], [], None
+    try:
+        for number, step in enumerate(decided_steps(derivation), 1):
+            lines.append(f"{number:2d}. {'✓' if step.holds else ' '} {step.text}")
+            if step.formula is not None:
+                lines.append("        " + shown(step.formula, latex=latex))
+            rows.append(
+                {
+                    "text": step.text,
+                    "formula": None if step.formula is None else shown(step.formula),
+                    "latex": None if step.formula is None else shown(step.formula, latex=True),
+                    "holds": step.holds,
+                }
+            )
+    except DerivationFailed as failed:
+        broken = str(failed)
+        lines.append(f"    ! {broken}")
+    document = {"name": name, "title": derivation.title, "steps": rows, "broken": broken}
+    return Outcome(document, "\n".join(lines), BROKE if broken else 0)
+
+
+def decided_steps(derivation: Derivation) -> Iterator[DerivationStep]:
+    """The steps one by one, each decided again.
+
+    Raises
+    ------
+    DerivationFailed
+        In one line, for whatever a step raises, and for one that does not hold.
+    """
+    done = 0
+    try:
+        for step in derivation.steps():
+            if not isinstance(step, DerivationStep):
+                raise InputError(f"{step!r} is no DerivationStep")
+            if step.holds not in (True, None):
+                raise AssertionError(f"{step.text}: whether it holds is {step.holds!r}")
+            yield step
+            done += 1
+    except (Exception, SystemExit) as error:
+        raise DerivationFailed(f"step {done + 1}: {told(error, derivation.steps)}") from error
 
 
 _GREEK = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from theoryverify.claims.derive import decided_steps
 from theoryverify.claims.display import step_html, step_latex
 from theoryverify.claims.paper import Derivation, DerivationStep
 from theoryverify.report.summary import escape
@@ -13,7 +14,10 @@ from theoryverify.report.summary import escape
 def notebook(derivation: Derivation) -> dict[str, Any]:
     """The notebook, with the formulas already shown as the outputs of its cells.
 
-    Steps are decided while it is made; one that fails raises whatever the derivation raises.
+    Raises
+    ------
+    DerivationFailed
+        At a step that does not hold: the steps are decided while it is made.
     """
     cells = [
         _markdown(
@@ -30,8 +34,8 @@ def notebook(derivation: Derivation) -> dict[str, Any]:
         ),
     ]
     count = 1
-    for index, step in enumerate(derivation.steps()):
-        mark = {True: "✓ ", False: "✗ ", None: ""}[step.holds]
+    for index, step in enumerate(decided_steps(derivation)):
+        mark = "✓ " if step.holds else ""
         cells.append(_markdown(f"text-{index + 1}", f"**{index + 1}.** {mark}{escape(step.text)}"))
         if step.formula is not None:
             source = f"steps[{index}]"

@@ -21,7 +21,13 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Outcome:
-    from theoryverify.claims.derive import derivation_list, derivation_named, derive
+    from theoryverify.claims.derive import (
+        BROKE,
+        DerivationFailed,
+        derivation_list,
+        derivation_named,
+        derive,
+    )
 
     if args.list_all or args.name is None:
         if args.notebook:
@@ -36,7 +42,10 @@ def _run(args: argparse.Namespace) -> Outcome:
 
     derivation = derivation_named(name)
     path = writable_file(args.notebook)
-    document = notebook(derivation)
+    try:
+        document = notebook(derivation)
+    except DerivationFailed as failed:
+        return Outcome({"name": name, "broken": str(failed)}, f"{name}, {failed}", BROKE)
     write_text(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     return Outcome({"name": name, "notebook": str(path)}, f"notebook: {path}")
 
