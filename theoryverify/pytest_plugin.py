@@ -2,6 +2,10 @@
 
 ``pytest --theorems --papers=my_paper.py`` runs the checks of a paper file.
 
+The checks run one after another in a worker process, as ``theoryverify check`` runs them: one that
+loops or ends its process is an error, after its time limit, and the others go on. A test speaks of
+its own check alone; what a claim takes in from those that it rests on, ``check`` says.
+
 Only the standard library and pytest are imported until the option is used.
 """
 
@@ -16,6 +20,7 @@ import pytest
 if TYPE_CHECKING:
     from theoryverify.claims.claim import Check, Claim
     from theoryverify.claims.results import CheckResult
+    from theoryverify.claims.runner import Workers
 
 _HERE = Path(__file__).resolve()
 _RUNGS = ("proved", "certified", "computed", "simulated")
@@ -74,6 +79,23 @@ def _names(chosen: str) -> list[str]:
     return [] if chosen == "all" else [name.strip() for name in chosen.split(",")]
 
 
+_WORKERS = pytest.StashKey["Workers"]()
+
+
+def _workers(config: pytest.Config) -> Workers:
+    """One worker process, started with the first check."""
+    from theoryverify.claims.runner import Workers
+
+    if _WORKERS not in config.stash:
+        config.stash[_WORKERS] = Workers(1)
+    return config.stash[_WORKERS]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _WORKERS in config.stash:
+        config.stash[_WORKERS].close()
+
+
 class Theorems(pytest.File):
     """Collects the checks of the chosen papers and claims."""
 
@@ -100,11 +122,10 @@ class TheoremItem(pytest.Item):
 
     def runtest(self) -> None:
         from theoryverify.claims.claim import Context
-        from theoryverify.claims.examine import run_check
         from theoryverify.claims.ladder import REFUTED
 
-        seed = self.config.getoption("--theorems-seed")
-        result = run_check(self.claim, self.check, Context(seed=seed))
+        context = Context(seed=self.config.getoption("--theorems-seed"))
+        (result,) = _workers(self.config).run([(self.claim, self.check)], context).values()
         refuted = sum(control.verdict is REFUTED for control in result.controls)
         self.user_properties += [
             ("rung", str(result.rung)),

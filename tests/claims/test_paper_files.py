@@ -57,8 +57,9 @@ def test_check_runs_the_paper_of_a_file(tmp_path: Path, capfd: pytest.CaptureFix
     out = capfd.readouterr().out
     assert "mine.1" in out
     assert "lca" not in out
-    assert main(["list", f"--papers={file}", "--paper", "mine"]) == 0
-    assert "1 of 1 statements are covered" in capfd.readouterr().out
+    for named in ([], ["mine"], ["--paper", "mine"]):
+        assert main(["list", f"--papers={file}", *named]) == 0
+        assert "1 of 1 statements are covered" in capfd.readouterr().out
 
 
 def test_a_package_is_a_paper_too(tmp_path: Path) -> None:
@@ -145,6 +146,7 @@ def test_a_hint_names_the_file_again(
     ("text", "words"),
     [
         ("import no_such_module", "does not import: ModuleNotFoundError: No module"),
+        ("import sys; sys.exit(0)", "does not import: it ends the program (sys.exit(0)) (line 1)"),
         ("paper = 1/0", "ZeroDivisionError: division by zero (line 1)"),
         ("x = 1", "defines no `paper = Paper(...)`"),
         (PAPER.format(name="mine").replace("Lemma 1", " "), "claim mine.1 names no place"),
@@ -220,3 +222,121 @@ def test_pytest(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("--theorems", "--papers=my_paper.py", "-v")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*mine.1/expand PASSED*"])
+
+
+@pytest.mark.parametrize("leave", ["sys.exit(0)", "raise SystemExit", "pytest.skip('no', 1)"])
+@pytest.mark.parametrize("verb", [("check",), ("list",), ("falsify", "mine.1"), ("derive", "x")])
+def test_a_file_that_ends_the_program_does_not_pass(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], verb: tuple[str, ...], leave: str
+) -> None:
+    """Let through, it would end with code 0, and a CI job would be green with nothing checked."""
+    file = write(tmp_path, f"import pytest\nimport sys\n{leave}\n" + PAPER.format(name="mine"))
+    assert main([*verb, "--papers", file]) == 2
+    err = capfd.readouterr().err
+    assert "does not import: " in err
+    assert "(line 3)" in err
+    assert err.count("\n") == 1
+
+
+def test_an_interrupt_stays_one(tmp_path: Path) -> None:
+    assert main(["list", "--papers", write(tmp_path, "raise KeyboardInterrupt")]) == 130
+
+
+def test_a_list_that_ends_the_program_is_bad_input(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "import sys; sys.exit(0)", "my_claims.py")
+    lazy = 'from theoryverify.claims import Paper\npaper = Paper("mine", "t", "s", "my_claims:c")'
+    assert main(["check", "--papers", write(tmp_path, lazy)]) == 2
+    assert "(my_claims:c) do not import: it ends the program" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ("[]", "there is no claim in mine"),
+        ("[SQUARE]", "no statement of mine has a check"),
+        ("[FULL]", "no check at the preset quick in mine; try --preset full"),
+    ],
+)
+def test_nothing_to_run_says_why(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], claims: str, words: str
+) -> None:
+    text = PAPER.format(name="mine")
+    full = text.replace("SQUARE", "FULL").replace("mine.1", "mine.2")
+    full = full.replace('"expand", PROVED,', '"expand", PROVED, preset="full",')
+    bare = text.partition("@SQUARE")[0].replace('2x+1")', '2x+1", not_checked="open")')
+    paper = f'paper = Paper("mine", "My paper", "nowhere", claims={claims})\n'
+    file = write(tmp_path, full.partition("paper =")[0] + bare + paper)
+    assert main(["check", "mine", "--papers", file]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_the_page_and_junit_say_how_to_run_it_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = PAPER.format(name="mine").replace("x**2 + 2 * x + 1,", "x**2 + x + 1,")
+    write(tmp_path, text)
+    monkeypatch.chdir(tmp_path)
+    outputs = ["--html", "page", "--junit", "j.xml"]
+    assert main(["check", "--papers", "my_paper.py", *outputs]) == 1
+    command = "theoryverify check --papers my_paper.py mine.1 --preset quick --seed 0"
+    assert command in (tmp_path / "page" / "index.html").read_text("utf-8")
+    assert f"again: {command}" in (tmp_path / "j.xml").read_text("utf-8")
+    capfd.readouterr()
+    assert main(command.split()[1:]) == 1  # as they say
+    assert "mine.1" in capfd.readouterr().out
+
+
+RESTING = """
+from theoryverify.claims import CERTIFIED, PROVED, Claim, Paper
+
+LOW, LATE = Claim("mine.low", "Lemma 1", "1=1"), Claim("mine.late", "Lemma 2", "2=2")
+HIGH = Claim("mine.high", "Theorem", "3=3", depends_on=("mine.low", "mine.late"))
+
+
+def one(formula, examination):
+    examination.decide("formula = 1", formula == 1)
+    return examination.evidence("always")
+
+
+for claim, rung, preset in ((LOW, CERTIFIED, "quick"), (LATE, PROVED, "full"), (HIGH, PROVED, "quick")):
+    claim.check("one", rung, formula=1, controls={"two": 2}, mutate=False, preset=preset)(one)
+paper = Paper("mine", "My paper", "nowhere", claims=[LOW, LATE, HIGH])
+"""
+
+
+def test_what_a_claim_rests_on_is_said_wherever_its_rung_is(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, lower = write(tmp_path, RESTING), "mine.low (only certified)"
+    out = tmp_path / "out"
+    outputs = ["--report", str(out), "--html", str(out), "--summary", str(out / "s.md")]
+    assert main(["check", "--papers", file, *outputs]) == 0
+    shown = capfd.readouterr().out
+    assert f"mine.high: proved given {lower}; mine.late (2=2), not run" in shown
+    assert "mine.low: " not in shown
+    assert "1 claim not run (no check at the preset quick): mine.late" in shown
+    document = json.loads((out / "report.json").read_text("utf-8"))
+    assert document["not_run"] == ["mine.late"]
+    given = {claim["id"]: claim["assumes"] for claim in document["claims"]}
+    assert given == {"mine.low": [], "mine.high": [lower, "mine.late (2=2), not run"]}
+    junit = (out / "junit.xml").read_text("utf-8")
+    assert junit.count(f'name="claim_given" value="{lower}"') == 1
+    page = (out / "index.html").read_text("utf-8")
+    assert page.count(f"<li>{lower}</li>") == 1
+    assert "not run: no check at the preset quick" in page
+    assert "mine.low \\(only certified\\)" in (out / "s.md").read_text("utf-8")
+    assert main(["list", "--papers", file, "--from", str(out / "report.json")]) == 0
+    assert "[holds, proved given]" in capfd.readouterr().out
+    assert main(["cite", "--papers", file, "--from", str(out / "report.json")]) == 0
+    bare = capfd.readouterr().out
+    assert lower not in bare
+    assert "mine.late" in bare
+    assert main(["check", "mine.high", "--papers", file, "--rung", "proved"]) == 0
+    shown = capfd.readouterr().out
+    assert "mine.high: proved given mine.low (1=1), not run; mine.late (2=2), not run" in shown
+    assert main(["check", "mine.high", "--papers", file, "--preset", "full"]) == 0
+    shown = capfd.readouterr().out
+    assert f"mine.high: proved given {lower}\n" in shown
+    assert "not run" not in shown

@@ -9,12 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.claims import toy
-from theoryverify.claims import discovery, registry
+from theoryverify.claims import Evidence, Examination, discovery, registry, runner
 from theoryverify.claims.claim import Claim, Context
+from theoryverify.claims.examine import run_check
 from theoryverify.claims.ladder import ERROR, HOLDS, INCONCLUSIVE, OUTSIDE, PROVED, REFUTED, Rung
 from theoryverify.claims.paper import Paper
 from theoryverify.claims.results import Report
-from theoryverify.claims.runner import run
+from theoryverify.claims.runner import Workers, run, runs
 from theoryverify.cli import main
 from theoryverify.errors import InputError
 from theoryverify.report.junit import junit
@@ -162,6 +163,12 @@ def test_a_paper_that_does_not_import_leaves_the_others_standing(
     assert main(["check", "toy.square"]) == 0
     assert "left out: paper 'bad'" in capfd.readouterr().err
     assert main(["check", "bad"]) == 2
+    capfd.readouterr()
+    (tmp_path / "no_such_module.py").write_text("import sys; sys.exit(0)\n")
+    discovery.discover.cache_clear()
+    assert main(["check", "bad"]) == 2
+    assert "does not import: it ends the program (sys.exit(0))" in capfd.readouterr().err
+    assert main(["check", "toy.square"]) == 0
 
 
 def test_a_paper_with_unreadable_claims_is_left_out(
@@ -184,3 +191,80 @@ def test_a_claim_may_rest_on_another_paper(monkeypatch: pytest.MonkeyPatch) -> N
     found, asked = registry.select(["mine"])
     assert set(found) == {"toy.wrong", "mine.a"}
     assert asked == {"mine.a"}
+
+
+# -- what a claim takes as given ------------------------------------------------------------------
+
+
+def _claim(name: str, rung: Rung, *rests_on: str, **check: object) -> Claim:
+    """A claim that holds, on one rung."""
+    made = Claim(name, "Lemma", "1=1", depends_on=rests_on)
+
+    @made.check("one", rung, formula=1, controls={"two": 2}, mutate=False, **check)  # type: ignore[arg-type]
+    def one(formula: int, examination: Examination) -> Evidence:
+        examination.decide("formula = 1", formula == 1)
+        examination.assume(f"a fact of {name}")
+        return examination.evidence("always")
+
+    return made
+
+
+def _given(*made: Claim, rung: Rung | None = None) -> dict[str, tuple[str, ...]]:
+    """What each claim takes as given, but for the facts that the checks name."""
+    tasks = [(c, k) for c in made for k in c.checks if runs(k, "quick", rung)]
+    results = {(c.id, k.name): run_check(c, k, Context()) for c, k in tasks}
+    concluded = runner._conclude({claim.id: claim for claim in made}, results)
+    assert all(claim.verdict is HOLDS for claim in concluded.values())
+    for name, claim in concluded.items():
+        assert f"a fact of {name}" in claim.assumes
+    return {
+        name: tuple(text for text in claim.assumes if not text.startswith("a fact of"))
+        for name, claim in concluded.items()
+    }
+
+
+def test_what_rests_on_a_lower_rung_is_given() -> None:
+    found = _given(
+        _claim("a.low", Rung.SIMULATED),
+        _claim("a.middle", Rung.CERTIFIED, "a.low"),
+        _claim("a.high", Rung.PROVED, "a.middle"),
+        _claim("a.top", Rung.PROVED, "a.high"),
+        _claim("a.floor", Rung.SIMULATED, "a.top"),
+    )
+    assert found["a.middle"] == ("a.low (only simulated)",)
+    assert found["a.high"] == ("a.middle (only certified)", "a.low (only simulated)")
+    assert found["a.top"] == found["a.high"]  # however far below it stands
+    assert found["a.low"] == found["a.floor"] == ()  # nothing stands lower
+
+
+def test_what_rests_on_what_did_not_run_is_given() -> None:
+    claims = (
+        _claim("a.full", Rung.PROVED, preset="full"),
+        _claim("a.low", Rung.SIMULATED, "a.full"),
+        _claim("a.high", Rung.PROVED, "a.full"),
+        _claim("a.top", Rung.PROVED, "a.low"),
+    )
+    found = _given(*claims)
+    assert list(found) == ["a.low", "a.high", "a.top"]
+    assert found["a.high"] == found["a.low"] == ("a.full (1=1), not run",)
+    assert found["a.top"] == ("a.low (only simulated)", "a.full (1=1), not run")
+    proved = _given(*claims, rung=Rung.PROVED)
+    assert proved == {"a.high": ("a.full (1=1), not run",), "a.top": ("a.low (1=1), not run",)}
+
+
+def test_a_claim_that_is_not_checked_is_given() -> None:
+    cited = Claim("a.cited", "Lemma", "1=1", not_checked="cited")
+    assert _given(cited, _claim("a.high", Rung.PROVED, "a.cited"))["a.high"] == ("a.cited (1=1)",)
+
+
+def test_workers_serve_one_run_after_another_and_are_replaced() -> None:
+    found = registry.own_claims(discovery.papers()["toy"])
+
+    def verdict(workers: Workers, name: str) -> object:
+        task = (found[name], found[name].checks[0])
+        (result,) = workers.run([task], Context()).values()
+        return result.verdict
+
+    with Workers(1) as workers:
+        names = ("toy.square", "toy.dying", "toy.square", "toy.slow", "toy.square")
+        assert [verdict(workers, name) for name in names] == [HOLDS, ERROR, HOLDS, ERROR, HOLDS]

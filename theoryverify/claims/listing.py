@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from theoryverify.claims.discovery import papers
-from theoryverify.claims.registry import select, sound_papers
+from theoryverify.claims.registry import select
 from theoryverify.claims.stored import read_report
 
 
 def listing(names: Sequence[str], standing: dict[str, str]) -> list[dict[str, Any]]:
-    """One row a claim, in the order of the papers; without names, of every paper there is."""
-    claims, asked = select(names or [paper.name for paper in sound_papers()])
+    """One row a claim, in the order of the papers, for the names that :func:`select` takes."""
+    claims, asked = select(names)
     rows = []
     for claim in claims.values():
         if claim.id not in asked:  # one on which these rest
@@ -60,6 +60,7 @@ def read_standing(path: Path) -> dict[str, str]:
         If the file is missing, is no report, or is of another format version.
     """
     return {
-        claim.id: str(claim.verdict) + (f", {claim.rung}" if claim.rung else "")
+        claim.id: str(claim.verdict)
+        + (f", {claim.rung}{' given' if claim.assumes else ''}" if claim.rung else "")
         for claim in read_report(path).claims
     }

@@ -10,7 +10,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -44,8 +44,8 @@ def run(
     context : Context
         Preset, seed, device.
     rung : Rung, optional
-        Run only the checks of this rung; claims without one are left out, and dependencies that
-        were not examined do not count.
+        Run only the checks of this rung; claims without one are left out, and named by those that
+        rest on them, as not run.
     jobs : int, optional
         Worker processes, by default one a core. Results do not depend on it.
     certificates : Path, optional
@@ -55,12 +55,12 @@ def run(
         (claim, check)
         for claim in claims.values()
         for check in claim.checks
-        if (rung is None or check.rung is rung)
-        and (check.preset == "quick" or context.preset == "full")
+        if runs(check, context.preset, rung)
     ]
     # The lower the rung the longer a check takes; long ones last would leave the other cores idle.
     tasks.sort(key=lambda task: task[1].rung.height)
-    results = _run_tasks(tasks, context, jobs or _cores(), progress, certificates)
+    with Workers(jobs or _cores()) as workers:
+        results = workers.run(tasks, context, progress, certificates)
     return Report(
         tuple(_conclude(claims, results).values()),
         context.preset,
@@ -69,6 +69,17 @@ def run(
         rung,
         dict(context.parameters),
     )
+
+
+def runs(check: Check, preset: str, rung: Rung | None) -> bool:
+    """Whether a check is among those that a preset runs, of one rung or of all."""
+    return rung in (None, check.rung) and (preset == "full" or check.preset == "quick")
+
+
+def no_check_runs(preset: str, rung: Rung | None) -> str:
+    """Why a claim that has checks was left out of such a run."""
+    at = "" if preset == "full" else f" at the preset {preset}"
+    return f"no check{'' if rung is None else f' of rung {rung}'}{at}"
 
 
 def _cores() -> int:
@@ -97,6 +108,8 @@ class _Worker:
     @classmethod
     def start(cls) -> _Worker:
         environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
+        # What this process imports the worker finds too: pytest, say, puts folders on the path.
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         process = subprocess.Popen(
             [sys.executable, "-m", "theoryverify.claims.worker"],
             stdin=subprocess.PIPE,
@@ -135,62 +148,79 @@ class _Worker:
                     pipe.close()
 
 
-def _run_tasks(
-    tasks: list[tuple[Claim, Check]],
-    context: Context,
-    jobs: int,
-    progress: Progress,
-    certificates: Path | None,
-) -> dict[tuple[str, str], CheckResult]:
-    waiting = list(reversed(tasks))
-    results: dict[tuple[str, str], CheckResult] = {}
-    workers: list[_Worker] = []
+class Workers:
+    """Some worker processes; one that ends, or is ended by a time limit, is replaced.
 
-    def finish(worker: _Worker, result: CheckResult) -> None:
-        worker.task = None
-        results[(result.claim, result.name)] = result
-        progress(f"{result.claim}/{result.name}", len(results), len(tasks), result)
+    Parameters
+    ----------
+    jobs : int
+        How many checks run at a time.
+    """
 
-    try:
-        with selectors.DefaultSelector() as selector:
-            while len(results) < len(tasks):
-                workers = _staffed(workers, min(jobs, len(tasks)), selector)
-                for worker in workers:
-                    if worker.task is None and waiting:
-                        task = waiting.pop()
-                        progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
-                        worker.give(task, context, certificates)
-                for key, _ in selector.select(timeout=_POLL):
-                    worker = key.data
-                    if worker.task is None:  # it ended between two tasks
-                        selector.unregister(key.fileobj)
-                        worker.stop()
-                    else:
-                        finish(worker, _answer(worker, selector))
-                now = time.monotonic()
-                for worker in workers:
-                    if worker.task is not None and now > worker.deadline:
-                        limit = worker.task[1].timeout
-                        finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
-                        assert worker.process.stdout is not None
-                        selector.unregister(worker.process.stdout)
-                        worker.stop()
-    finally:
-        for worker in workers:
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._workers: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End them all."""
+        for worker in self._workers:
             worker.stop()
-    return results
+        self._selector.close()
 
+    def run(
+        self,
+        tasks: Sequence[tuple[Claim, Check]],
+        context: Context,
+        progress: Progress = lambda name, done, total, result: None,
+        certificates: Path | None = None,
+    ) -> dict[tuple[str, str], CheckResult]:
+        """The results of some checks, by claim and name."""
+        waiting = list(reversed(tasks))
+        results: dict[tuple[str, str], CheckResult] = {}
 
-def _staffed(
-    workers: list[_Worker], wanted: int, selector: selectors.BaseSelector
-) -> list[_Worker]:
-    alive = [worker for worker in workers if worker.process.poll() is None or worker.task]
-    while len(alive) < wanted:
-        worker = _Worker.start()
-        assert worker.process.stdout is not None
-        selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-        alive.append(worker)
-    return alive
+        def finish(worker: _Worker, result: CheckResult) -> None:
+            worker.task = None
+            results[(result.claim, result.name)] = result
+            progress(f"{result.claim}/{result.name}", len(results), len(tasks), result)
+
+        while len(results) < len(tasks):
+            self._staff(min(self._jobs, len(tasks)))
+            for worker in self._workers:
+                if worker.task is None and waiting:
+                    task = waiting.pop()
+                    progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
+                    worker.give(task, context, certificates)
+            for key, _ in self._selector.select(timeout=_POLL):
+                worker = key.data
+                if worker.task is None:  # it ended between two tasks
+                    self._selector.unregister(key.fileobj)
+                    worker.stop()
+                else:
+                    finish(worker, _answer(worker, self._selector))
+            now = time.monotonic()
+            for worker in self._workers:
+                if worker.task is not None and now > worker.deadline:
+                    limit = worker.task[1].timeout
+                    finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
+                    assert worker.process.stdout is not None
+                    self._selector.unregister(worker.process.stdout)
+                    worker.stop()
+        return results
+
+    def _staff(self, wanted: int) -> None:
+        self._workers = [w for w in self._workers if w.process.poll() is None or w.task]
+        while len(self._workers) < wanted:
+            worker = _Worker.start()
+            assert worker.process.stdout is not None
+            self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+            self._workers.append(worker)
 
 
 def _answer(worker: _Worker, selector: selectors.BaseSelector) -> CheckResult:
@@ -252,15 +282,15 @@ def _claim_result(
     concluded: dict[str, ClaimResult],
 ) -> ClaimResult:
     own, reason = own_verdict(checks)
-    verdict, assumes = own, [fact for check in checks for fact in check.assumes]
+    verdict = own
     for name in claim.depends_on:
         if name in concluded:
             verdict, reason = _inherited(verdict, reason, concluded[name])
-            assumes += concluded[name].assumes
-        elif claims[name].not_checked:
-            assumes.append(f"{name} ({claims[name].title})")
     counted = [check.rung for check in checks if check.verdict is own]
     rung = max(counted, key=lambda r: r.height) if own in (HOLDS, REFUTED) and counted else None
+    assumes = [fact for check in checks for fact in check.assumes]
+    for name in _foundations(claim, claims, concluded):
+        assumes += _given(claims[name], concluded.get(name), rung)
     return ClaimResult(
         claim.id,
         claim.paper,
@@ -278,6 +308,36 @@ def _claim_result(
         tuple(claim.depends_on),
         claim.note,
     )
+
+
+def _foundations(
+    claim: Claim, claims: dict[str, Claim], concluded: dict[str, ClaimResult]
+) -> list[str]:
+    """What a claim rests on, however far away; beyond one that did not run nothing was seen."""
+    found: dict[str, None] = {}
+
+    def visit(names: Iterable[str]) -> None:
+        for name in names:
+            if name not in found:
+                found[name] = None
+                if name in concluded:
+                    visit(claims[name].depends_on)
+
+    visit(claim.depends_on)
+    return list(found)
+
+
+def _given(claim: Claim, result: ClaimResult | None, rung: Rung | None) -> list[str]:
+    """What a claim of this rung takes as given where it rests on another: the facts that the other
+    assumes; the other itself if it holds on a lower rung alone, is not checked, or did not run."""
+    if result is None:
+        named = f"{claim.id} ({claim.title})"
+        return [f"{named}, not run" if claim.checks else named]
+    given = [fact for check in result.checks for fact in check.assumes]
+    lower = rung is not None and result.rung is not None and result.rung.height < rung.height
+    if lower and result.verdict is HOLDS:
+        given.insert(0, f"{claim.id} (only {result.rung})")
+    return given
 
 
 def _inherited(verdict: Verdict, reason: str, other: ClaimResult) -> tuple[Verdict, str]:

@@ -68,6 +68,7 @@ def _add_case(suite: ET.Element, claim: ClaimResult, check: CheckResult, report:
         ),
         ("mutants", str(check.mutants)),
         *(("assumes", fact) for fact in check.assumes),
+        *(("claim_given", fact) for fact in claim.assumes),
     ):
         ET.SubElement(properties, "property", name=name, value=clean(str(value)))
     kind, message = _outcome(claim, check)

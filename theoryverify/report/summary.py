@@ -56,7 +56,7 @@ def markdown(report: Report, since: Sequence[Change] | None = None, limit: int =
         lines += _table(paper, [claim for claim in report.claims if claim.paper == paper])
     facts = dict.fromkeys(fact for claim in report.claims for fact in claim.assumes)
     if facts:
-        lines += ["<details><summary>Given, not mechanised</summary>", ""]
+        lines += ["<details><summary>Given</summary>", ""]
         lines += [f"- {escape(fact)}" for fact in facts]
         lines += ["", "</details>", ""]
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())

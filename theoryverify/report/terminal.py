@@ -69,7 +69,7 @@ def show_report(report: Report, out: Console) -> None:
     out.print(table)
     _show_assumptions(report, out)
     _show_reasons(report, out)
-    out.print(summary(report))
+    out.print("\n" + summary(report))
 
 
 def _scope(claim: ClaimResult) -> str:
@@ -90,9 +90,17 @@ def _mutants(checks: tuple[CheckResult, ...]) -> str:
 
 
 def _show_assumptions(report: Report, out: Console) -> None:
-    facts = list(dict.fromkeys(fact for claim in report.claims for fact in claim.assumes))
+    """The facts that checks assume, once for all claims; the claims that one rests on, by its own."""
+    checks = [check for claim in report.claims for check in claim.checks]
+    facts = list(dict.fromkeys(fact for check in checks for fact in check.assumes))
+    out.print()
     if facts:
-        out.print("\ngiven: " + "; ".join(facts), style="dim", markup=False)
+        out.print("given: " + "; ".join(facts), style="dim", markup=False)
+    for claim in report.claims:
+        rests_on = [given for given in claim.assumes if given not in facts]
+        if rests_on and claim.rung:
+            text = f"{claim.id}: {claim.rung} given {'; '.join(rests_on)}"
+            out.print(text, style="dim", markup=False)
 
 
 def _show_reasons(report: Report, out: Console) -> None:
@@ -119,7 +127,7 @@ def summary(report: Report) -> str:
         parts.append(f"{controls} controls refuted")
     if mutants := _mutants(checks):
         parts.append(f"{mutants} mutants killed")
-    return "\n" + "; ".join([*parts, f"preset {report.preset}, seed {report.seed}"])
+    return "; ".join([*parts, f"preset {report.preset}, seed {report.seed}"])
 
 
 class Progress:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theoryverify.claims.paper import Command, Outcome
 from theoryverify.errors import InputError
@@ -12,13 +13,17 @@ from theoryverify.report.outputs import Outputs, add_options
 from theoryverify.verbs import parameters
 from theoryverify.verbs.options import device, seed_number
 
+if TYPE_CHECKING:
+    from theoryverify.claims.claim import Claim, Context
+    from theoryverify.claims.ladder import Rung
+
 
 def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names",
         nargs="*",
         metavar="ID or PAPER",
-        help="claims or papers; all papers if none is named",
+        help="claims or papers; without one, the files of --papers, or all papers",
     )
     parser.add_argument("--preset", choices=("quick", "full"), default="quick")
     parser.add_argument(
@@ -43,7 +48,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     from theoryverify.claims.discovery import discover
     from theoryverify.claims.ladder import Rung
     from theoryverify.claims.registry import select
-    from theoryverify.claims.runner import run
+    from theoryverify.claims.runner import no_check_runs, run
     from theoryverify.exact.rationals import positive_integer
     from theoryverify.report.terminal import Progress
 
@@ -64,16 +69,36 @@ def _run(args: argparse.Namespace) -> Outcome:
     finally:
         progress.close()
     if not report.claims:
-        where = ", ".join(args.names) or "any paper"
-        if args.rung is None and args.preset == "quick":
-            raise InputError(f"no check of {where} runs at the preset quick; try --preset full")
-        raise InputError(f"no check of rung {args.rung!r} in {where}")
-    document = report.to_json() | parameters.document(given, placed)
+        raise _nothing_ran(", ".join(args.names or discover().from_files), claims, context, rung)
+    ran = {claim.id for claim in report.claims}
+    left = [claim.id for claim in claims.values() if claim.checks and claim.id not in ran]
+    document = report.to_json() | {"not_run": left} | parameters.document(given, placed)
     note = parameters.text(given, placed)
+    if left:
+        count = f"{len(left)} claim{'s' if len(left) > 1 else ''}"
+        note = f"{count} not run ({no_check_runs(args.preset, rung)}): {', '.join(left)}\n{note}"
     code = outputs.conclude(report, document, quiet=args.json, note=note)
     # Asked for every paper, a paper that could not be read is bad input; the others have run.
     broken = not args.names and bool(discover().broken)
     return Outcome(document, "", 2 if broken else code)
+
+
+def _nothing_ran(
+    where: str, claims: dict[str, Claim], context: Context, rung: Rung | None
+) -> InputError:
+    """Why no check ran: there is none, or the preset or the rung leaves them out."""
+    from theoryverify.claims.runner import no_check_runs, runs
+
+    where = where or "any paper"
+    if not claims:
+        return InputError(f"there is no claim in {where}")
+    if not any(claim.checks for claim in claims.values()):
+        return InputError(f"no statement of {where} has a check; `theoryverify list` says why")
+    fuller = any(runs(check, "full", rung) for claim in claims.values() for check in claim.checks)
+    return InputError(
+        f"{no_check_runs(context.preset, rung)} in {where}"
+        + ("; try --preset full" if fuller else "")
+    )
 
 
 def _folder(name: str) -> Path:

@@ -13,7 +13,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="ID or PAPER",
-        help="claims or papers; all papers if none is named",
+        help="claims or papers; without one, the files of --papers, or all papers",
     )
     parser.add_argument(
         "--paper",

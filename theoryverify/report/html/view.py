@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
+from theoryverify.claims.derive import DerivationFailed, decided_steps, shown
+from theoryverify.claims.discovery import options_for
 from theoryverify.claims.ladder import HOLDS, OUTSIDE, REFUTED
+from theoryverify.claims.paper import Derivation, DerivationStep
 from theoryverify.claims.results import CheckResult, ClaimResult, Report
+from theoryverify.claims.runner import no_check_runs, runs
 from theoryverify.report.commands import rerun
 from theoryverify.report.html.graph import Node, graph
 from theoryverify.report.html.mathml import Formula, formula
@@ -24,12 +29,13 @@ class DerivationView:
     title: str
     claims: tuple[str, ...]
     steps: tuple[tuple[str, Formula | None, bool | None], ...]
+    command: str
     broken: str = ""
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A statement of the paper that no check covers."""
+    """A statement of the paper that no check covers, or none that was run."""
 
     id: str
     title: str
@@ -73,7 +79,7 @@ class _Source:
     title: str = ""
     source: str = ""
     claims: tuple[Any, ...] = ()
-    derivations: tuple[Any, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
 
 
 def gather(report: Report) -> list[PaperView]:
@@ -87,7 +93,7 @@ def _paper(name: str, report: Report) -> PaperView:
     known = {claim.id for claim in report.claims}
     here = _installed(name)
     unchecked = _unchecked(here, known, report)
-    derivations = _derivations(here, {claim.id for claim in results})
+    derivations = _derivations(name, here, {claim.id for claim in results})
     needed: dict[str, list[str]] = {}
     for claim in report.claims:
         for other in claim.depends_on:
@@ -144,63 +150,65 @@ def _installed(name: str) -> _Source:
         return _Source()
     try:
         claims = tuple(own_claims(paper).values())
-        derivations = tuple(paper.load("derivations"))
     except InputError:
         return _Source(paper.title, paper.source)
+    try:
+        derivations = tuple(paper.load("derivations"))
+    except InputError as error:  # said on the page, as that of a broken derivation is
+        derivations = (Derivation("derivations", "Its derivations", partial(_raised, error)),)
     return _Source(paper.title, paper.source, claims, derivations)
 
 
+def _raised(error: Exception) -> Iterator[DerivationStep]:
+    raise error
+
+
 def _unchecked(here: _Source, known: set[str], report: Report) -> tuple[Unchecked, ...]:
-    """Statements without a check, where the whole paper was run."""
+    """Statements of which no check was run, where the whole paper was."""
     wanted = [
         claim.id
         for claim in here.claims
-        if any(
-            (report.preset == "full" or check.preset == "quick")
-            and report.rung in (None, check.rung)
-            for check in claim.checks
-        )
+        if any(runs(check, report.preset, report.rung) for check in claim.checks)
     ]
     if not set(wanted) <= known:
         return ()
+    left = f"not run: {no_check_runs(report.preset, report.rung)}"
     return tuple(
         Unchecked(
             claim.id,
             claim.title,
             claim.place,
             formula(claim.statement),
-            claim.not_checked,
+            claim.not_checked or left,
             tuple(claim.depends_on),
         )
         for claim in here.claims
-        if claim.not_checked and claim.id not in known
+        if claim.id not in known
     )
 
 
-def _derivations(here: _Source, known: set[str]) -> tuple[DerivationView, ...]:
+def _derivations(paper: str, here: _Source, known: set[str]) -> tuple[DerivationView, ...]:
     """Those that derive a claim of the report, and those that name none, if any of theirs ran."""
     return tuple(
-        _derivation(derivation)
+        _derivation(derivation, f"theoryverify derive{options_for(paper)} {derivation.name}")
         for derivation in here.derivations
         if not derivation.claims or known.intersection(derivation.claims)
     )
 
 
-def _derivation(derivation: Any) -> DerivationView:
-    claims = tuple(derivation.claims)
+def _derivation(derivation: Derivation, command: str) -> DerivationView:
+    steps: list[tuple[str, Formula | None, bool | None]] = []
+    broken = ""
     try:
-        steps = tuple(
-            (step.text, _typeset(step.formula), step.holds) for step in derivation.steps()
-        )
-    except Exception as error:  # a broken derivation is shown as such and stops no page
-        broken = f"{type(error).__name__}: {error}"
-        return DerivationView(derivation.name, derivation.title, claims, (), broken)
-    return DerivationView(derivation.name, derivation.title, claims, steps)
+        for step in decided_steps(derivation):
+            steps.append((step.text, _typeset(step.formula), step.holds))
+    except DerivationFailed as error:  # shown as such; it stops no page
+        broken = str(error)
+    claims = tuple(derivation.claims)
+    return DerivationView(derivation.name, derivation.title, claims, tuple(steps), command, broken)
 
 
 def _typeset(value: Any) -> Formula | None:
-    from theoryverify.claims.derive import shown
-
     if isinstance(value, str):
         return Formula(Markup("<code>{}</code>").format(value))
     return None if value is None else formula(shown(value, latex=True))
