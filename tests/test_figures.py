@@ -377,3 +377,56 @@ def test_scripts_run(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "/proc/nowhere" in done.stderr
+
+
+# -- a figure in a file of the user's own ---------------------------------------------------------
+
+MINE = """
+import sys
+from theoryverify.claims import Paper
+from theoryverify.figures import Data, Figure, Table
+
+
+def data(plan):
+    return {data}
+
+
+def draw(canvas, tables):
+    {draw}
+
+
+FIGURE = Figure("mine.line", "A line", "It rises.", data, draw)
+paper = Paper("mine", "My paper", "nowhere", figures=[FIGURE])
+"""
+SOUND = 'Data({"line": Table.of(("x",), [(1,), (2,)])}, "By hand.")'
+
+
+@pytest.mark.parametrize(
+    ("data", "draw", "words"),
+    [
+        ("[1, 2]", "pass", "figure mine.line: its data must be a Data, not [1, 2]"),
+        ("plan.nothing", "pass", "has no attribute 'nothing' (mine.py, line 8)"),
+        (
+            SOUND,
+            "1 / 0",
+            "figure mine.line: ZeroDivisionError: division by zero (mine.py, line 12)",
+        ),
+        (SOUND, "sys.exit(0)", "it ends the program (sys.exit(0)) (mine.py, line 12)"),
+        (SOUND, "tables['none']", "figure mine.line: KeyError: 'none' (mine.py, line 12)"),
+    ],
+)
+def test_a_figure_that_breaks_is_told_in_one_line(
+    tmp_path: Path, data: str, draw: str, words: str
+) -> None:
+    def figure(data: str, draw: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "mine.py").write_text(MINE.format(data=data, draw=draw), "utf-8")
+        return subprocess.run(
+            [sys.executable, "-m", "theoryverify", "figure", "mine.line", "--papers", "mine.py"],
+            cwd=tmp_path, capture_output=True, text=True,
+        )  # fmt: skip
+
+    done = figure(data, draw)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert figure(SOUND, "canvas.subplots().plot(tables['line'].numbers('x'))").returncode == 0

@@ -10,10 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theoryverify.claims.paper import Command, Outcome
+from theoryverify.errors import (
+    InputError,
+    ProcessLost,
+    SweepFailed,
+    TrainingDiverged,
+    UndecidedError,
+)
 from theoryverify.verbs.options import device, seed_number
 
 if TYPE_CHECKING:
     from theoryverify.figures.figure import Figure, Plan
+
+MEANT = (InputError, ProcessLost, SweepFailed, TrainingDiverged, UndecidedError)
+"""What the command line says in a line of its own."""
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -80,11 +90,33 @@ def _folders(out: Path, plan: Plan) -> Iterator[Path]:
         yield folder
 
 
+@contextlib.contextmanager
+def _told(figure: Figure, what: str) -> Iterator[None]:
+    """Say in one line what a figure of the user's file raises; what a command may raise stays."""
+    from theoryverify.claims.discovery import options_for
+    from theoryverify.claims.paper_files import told
+
+    try:
+        yield
+    except (*MEANT, ModuleNotFoundError):
+        raise
+    except (Exception, SystemExit) as error:
+        if not options_for(figure.name.partition(".")[0]):
+            raise  # an installed paper's: a fault to trace
+        raise InputError(f"figure {figure.name}: {told(error, getattr(figure, what))}") from error
+
+
 def _written(figure: Figure, plan: Plan, folder: Path) -> dict[str, Any]:
+    from theoryverify.figures.figure import Data
     from theoryverify.figures.render import render
     from theoryverify.files import write_bytes
 
-    files = render(figure, figure.data(plan), plan)
+    with _told(figure, "data"):
+        data = figure.data(plan)
+    if not isinstance(data, Data):
+        raise InputError(f"figure {figure.name}: its data must be a Data, not {data!r:.80}")
+    with _told(figure, "draw"):
+        files = render(figure, data, plan)
     for name, content in files.items():
         write_bytes(folder / name, content)
     print(f"{figure.name}: written", file=sys.stderr)
