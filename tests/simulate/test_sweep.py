@@ -50,6 +50,12 @@ def fails(configuration, rng):
         raise ZeroDivisionError("three")
     return draw(configuration, rng)
 
+def scalar(configuration, rng):
+    return 0.5
+
+def silent(configuration, rng):
+    pass
+
 def refuses(configuration, rng):
     from theoryverify.errors import InputError, SweepFailed
     raise InputError("scale = 1 is not allowed")
@@ -195,6 +201,9 @@ def test_a_cell_that_fails_does_not_stop_the_others(
     assert calls(tmp_path) == dict.fromkeys(range(8), 1)
     with pytest.raises(InputError, match="cell 'n=0': scale = 1 is not allowed"):
         sweep("toy", cells, toys.refuses, store=store, show=False)
+    for function, what in ((toys.scalar, "0.5"), (toys.silent, "None")):
+        with pytest.raises(InputError, match=rf"must return arrays by name, not {what}"):
+            sweep("toy", cells, function, store=store, show=False)
 
 
 def test_a_worker_killed_in_the_middle_of_a_cell_is_replaced(toys: Any, tmp_path: Path) -> None:
@@ -492,11 +501,13 @@ def test_a_cluster_gives_the_same_and_survives_a_killed_worker(
     (other / "theoryverify-9.9.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: theoryverify\nVersion: 9.9\n"
     )
+    (tmp_path / "absent").mkdir()
     (tmp_path / "changed").mkdir()
     (tmp_path / "changed" / "toys_of_sweep.py").write_text(TOYS.replace("time.sleep(60)", "pass"))
     more = grid(tmp_path, 22)
     for options, modules, match in (
         ((), "other", r"runs theoryverify 9\.9, and this is theoryverify \d"),
+        ((), "absent", r"cannot read the code .*'toys_of_sweep' has no source.* PYTHONPATH"),
         ((), "changed", r"runs theoryverify .*code (\w+)\), and .*code (?!\1).*other source"),
         (("--nthreads", "2"), "modules", "run 2 tasks in one process"),
     ):

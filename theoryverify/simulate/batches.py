@@ -135,6 +135,8 @@ def _outcome(
     start = time.perf_counter()
     try:
         found = function(settings, cell_rng(task.experiment, task.seed, name), *more)
+        if not isinstance(found, Mapping):
+            raise InputError(f"{task.function} must return arrays by name, not {found!r:.80}")
         arrays = {key: np.asarray(value) for key, value in found.items()}
         return Outcome(name, arrays, time.perf_counter() - start)
     except Exception as error:

@@ -251,6 +251,11 @@ class Cluster:
                     "results would mix versions"
                 )
         for worker, answer in self._client.run(identity, code, on_error="return").items():
+            if isinstance(answer, Exception):
+                raise InputError(
+                    f"worker {worker} cannot read the code of this sweep ({answer}); start workers "
+                    "where they can import it, with its folder on PYTHONPATH"
+                )
             if answer != here:
                 raise InputError(
                     f"worker {worker} runs theoryverify {answer}, and this is theoryverify {here}; "
