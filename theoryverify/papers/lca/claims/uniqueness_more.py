@@ -101,7 +101,8 @@ FLOW = Claim(
     depends_on=("lca.loss", "lca.uniqueness.loss", "lca.uniqueness.even"),
     note="No Łojasiewicz inequality and no lower bound on T but 2. F_T(β_t) <= ℓ <= ℓ(α₀,β₀), so "
     "β_t cannot cross the ends of the window; α_t is bounded by |α-α*|² <= ℓ/A; the only critical "
-    "point there has a positive definite Hessian, so the rate is exponential in the end.",
+    "point there has a positive definite Hessian, so the rate is exponential in the end. For even T "
+    "no level below F_T(∞) reaches β = ±∞, and only β*_T is critical below it.",
 )
 
 _da, _db = sympy.symbols("l_alpha l_beta", real=True)
