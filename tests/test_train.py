@@ -154,7 +154,7 @@ def test_show_prints_what_can_be_edited(tmp_path: Path, capsys: pytest.CaptureFi
 def test_what_all_processes_know_the_first_says_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from theoryverify.simulate import loop
+    from theoryverify.simulate import loop, processes
 
     def stop(seed: int, step: int) -> np.random.Generator:
         raise KeyboardInterrupt
@@ -169,7 +169,7 @@ def test_what_all_processes_know_the_first_says_alone(
         assert train(path, tmp_path / f"first-{code}") == code
         assert capsys.readouterr().err.count("theoryverify: ") == 1
         with monkeypatch.context() as within:
-            within.setenv("RANK", "1")
+            within.setattr(processes, "speaks", lambda: False)
             with pytest.raises(SystemExit) as end:
                 train(path, tmp_path / f"second-{code}")
         assert end.value.code == code
@@ -299,6 +299,13 @@ def test_bad_arguments(
         ({"precision": "bfloat16"}, "is for CUDA"),
         ({"model": {"width": 100_000, "layers": 10_000}}, "GiB"),
         ({"test_tasks": 10**9}, "a test of 1000000000 tasks needs about"),
+        (
+            {"task": {"d": 10**6, "r": 1}, "context": 99, "test_context": 10**5, "test_tasks": 1},
+            "a test of 1 tasks needs about",
+        ),
+        ({"model": SMALL["model"] | {"states": 10**6, "width": 1000}}, "a training step needs"),
+        ({"optimizer": {"rate": 10**400}}, "must be a finite number"),
+        ({"task": {"d": 2, "r": 1, "noise": "1e400"}}, "noise = 1e400"),
     ],
 )
 def test_bad_files(
@@ -308,6 +315,25 @@ def test_bad_files(
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_the_validation_set_counts_also_where_steps_are_small() -> None:
+    task = {"d": 10**6, "r": 1}
+    settings = configuration(
+        {**SMALL, "task": task, "batch": 1, "context": 10**4} | {"test_context": 10**4}
+    )
+    with pytest.raises(InputError, match="a batch and the validation set needs about"):
+        icl_training.require_fits(settings, torch.device("cpu"))
+
+
+def test_a_name_given_twice_and_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "twice.json"
+    path.write_text('{"task": {"d": 2, "r": 1, "d": 3}}')
+    assert train(path, tmp_path / "out") == 2
+    assert "'d' is there twice" in capsys.readouterr().err
+    os.mkfifo(tmp_path / "pipe.json")
+    assert train(tmp_path / "pipe.json", tmp_path / "out") == 2
+    assert "is no plain file" in capsys.readouterr().err
 
 
 @pytest.fixture

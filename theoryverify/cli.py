@@ -10,8 +10,9 @@ import argparse
 import json
 import re
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from theoryverify.claims.discovery import discover, each, leave_out, use_files
 from theoryverify.claims.paper import Command, Outcome
@@ -53,6 +54,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    warnings.formatwarning = _plain_warning
     with readers_may_go():
         return _main(list(sys.argv[1:] if argv is None else argv))
 
@@ -100,6 +102,16 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
             f"unrecognized arguments: {' '.join(unknown)} (see `theoryverify {args.verb} --help`)"
         )
     return args
+
+
+_honest_format = warnings.formatwarning
+
+
+def _plain_warning(message: Any, category: type[Warning], *where: Any, **more: Any) -> str:
+    """A warning of ours is for the user: in a line, and without the place in our source."""
+    if category.__module__.partition(".")[0] == "theoryverify":
+        return f"theoryverify: {_one_line(message)}\n"
+    return _honest_format(message, category, *where, **more)
 
 
 def _one_line(error: object) -> str:

@@ -372,11 +372,40 @@ def mistimed(tensors: dict[str, Any], state: dict[str, Any]) -> None:
     state["observed_at"] = "never"
 
 
+def unasked(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    state["observed_at"] = [0, 10**30]
+
+
+def stranger(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["other/0.weight"] = torch.zeros(1)
+
+
+def watched(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["observed/weight"] = torch.zeros(0, 3, dtype=torch.float64)
+
+
+def not_finite(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["model/0.weight"][1, 1] = math.nan
+
+
+def endless_loss(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["history/losses"][2] = math.inf
+
+
+def timeless(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["optimizer/step/0.weight"] -= STEPS + 1
+
+
+def negative_square(tensors: dict[str, Any], state: dict[str, Any]) -> None:
+    tensors["optimizer/exp_avg_sq/0.weight"][0, 0] = -1
+
+
 @pytest.mark.parametrize(
     "change",
     [
         *(drop, reshape, retype, broadcast, unknown, short, mistimed),
         *(no_optimizer, half_moment, no_moment, coarse_history, scalar_moment),
+        *(unasked, stranger, watched, not_finite, endless_loss, timeless, negative_square),
     ],
     ids=lambda f: f.__name__,
 )
@@ -395,6 +424,49 @@ def test_a_checkpoint_that_is_sealed_and_lies(tmp_path: Path, change: Any) -> No
     with pytest.raises(InputError, match="does not fit"):
         run(model, folder=tmp_path)
     assert equal(model, network())
+
+
+def test_a_checkpoint_beyond_the_end(tmp_path: Path) -> None:
+    from theoryverify.simulate.checkpoint import Checkpoints
+
+    run(network(), folder=tmp_path)
+    document = json.loads((tmp_path / f"step-{STEPS:09d}" / "state.json").read_text())
+    checkpoints = Checkpoints(tmp_path, document["configuration"])
+    found = checkpoints.latest()
+    assert found is not None
+    checkpoints.save(STEPS + 1, found.tensors, found.state)
+    with pytest.raises(InputError, match=f"of step {STEPS + 1}, and the run has {STEPS}"):
+        run(network(), folder=tmp_path)
+
+
+def test_what_is_noted_keeps_its_shape(tmp_path: Path) -> None:
+    model = network()
+    observe = lambda done: {"weight": np.zeros(3 if done < 6 else 4)}  # noqa: E731
+    with pytest.raises(InputError, match=r"weight of shape \(4,\) after 6 steps and \(3,\) before"):
+        run(model, folder=tmp_path, observe=observe, observe_every=3)
+
+
+def test_another_number_of_threads_is_said(tmp_path: Path) -> None:
+    with pytest.raises(Interrupted):
+        run(network(), until=5, folder=tmp_path)
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        with pytest.warns(UserWarning, match=f"threads is {before} there and {before + 1} here"):
+            run(network(), folder=tmp_path)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_run_begins_once_nothing_is_refused(tmp_path: Path) -> None:
+    begun: list[int] = []
+    with pytest.raises(Interrupted):
+        run(network(), until=5, folder=tmp_path, begin=begun.append)
+    with pytest.raises(InputError, match="is of another run"):
+        run(network(), folder=tmp_path, begin=begun.append, seed=8)
+    run(network(), folder=tmp_path, begin=begun.append)
+    run(network(), folder=tmp_path, begin=begun.append)
+    assert begun == [0, 3, STEPS]
 
 
 def test_a_parameter_without_gradient_does_not_hinder_a_resume(tmp_path: Path) -> None:

@@ -79,6 +79,58 @@ except ProcessLost as error:
 """
 
 
+DIFFERENT = """
+import os
+
+import torch
+
+from theoryverify.errors import InputError
+from theoryverify.simulate.processes import RefusedElsewhere, agree, processes
+
+torch.set_num_threads(1)
+rank = int(os.environ["RANK"])
+with processes():
+    agree({"rate": 0.1, "names": ["ä", 1]}, torch.device("cpu"))
+    try:
+        agree({"rate": 0.1 + rank, "seed": 3}, torch.device("cpu"))
+    except RefusedElsewhere:
+        print("elsewhere")
+    except InputError as error:
+        print(error)
+"""
+
+
+def test_processes_of_different_runs_are_refused() -> None:
+    codes, said = in_two_processes([sys.executable, "-c", DIFFERENT])
+    assert codes == [0, 0], said
+    assert said[0][0] == "elsewhere\n"
+    assert (
+        said[1][0] == "process 1 has another run than process 0: rate is 0.1 there and 1.1 here\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"WORLD_SIZE": "two"}, "WORLD_SIZE = 'two'"),
+        ({"WORLD_SIZE": "2"}, "the 2 processes cannot join: .*RANK"),
+    ],
+)
+def test_what_torchrun_did_not_say(
+    given: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from theoryverify.errors import InputError
+    from theoryverify.simulate.processes import processes, speaks
+
+    monkeypatch.setenv("RANK", "1")
+    assert speaks()  # alone
+    monkeypatch.delenv("RANK")
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=message), processes():
+        pass
+
+
 def test_who_loses_another_says_so() -> None:
     codes, said = in_two_processes([sys.executable, "-c", LOST])
     assert codes == [7, 0], said

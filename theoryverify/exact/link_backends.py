@@ -39,11 +39,14 @@ class Backend:
         and ``hermite(k, u)`` if there is a better way than the recurrence.
     argument : callable
         Turns what the user passed into a number of the backend.
+    whole : callable
+        ``whole(value, z)``: a value that does not depend on ``z``, in the shape of ``z``.
     """
 
     number: Callable[[Fraction, Any], Any]
     functions: Mapping[str, Callable[..., Any]]
     argument: Callable[[Any], Any] = lambda z: z
+    whole: Callable[[Any, Any], Any] = lambda value, z: value
 
 
 _BACKENDS: dict[str, Callable[[], Backend]] = {}
@@ -66,7 +69,8 @@ def evaluate_node(node: Node, z: Any, backend: str) -> Any:
         known = ", ".join(sorted(_BACKENDS))
         raise InputError(f"unknown backend {backend!r}; registered are {known}")
     chosen = _BACKENDS[backend]()
-    return _value(node, chosen.argument(z), chosen)
+    at = chosen.argument(z)
+    return chosen.whole(_value(node, at, chosen), at)
 
 
 def _value(node: Node, z: Any, backend: Backend) -> Any:
@@ -133,6 +137,7 @@ def _float64() -> Backend:
             "root": lambda u, index: np.sqrt(u) if index == 2 else np.power(u, 1 / index),
         },
         argument=lambda z: np.asarray(z, dtype=np.float64),
+        whole=lambda value, z: value if np.shape(value) == z.shape else np.full(z.shape, value),
     )
 
 

@@ -24,6 +24,7 @@ from theoryverify.files import clean, remove_folder, writable_folder, write_fold
 from theoryverify.simulate.sealed import (
     JSON,
     Damage,
+    differences,
     plain,
     read_plain,
     seal,
@@ -214,11 +215,11 @@ class Checkpoints:
                 raise Damage(f"{field!r} is malformed")
         if path.name != f"step-{document['step']:09d}":
             raise Damage(f"it is of step {document['step']}")
-        differences = list(_differences(document["configuration"], self.configuration))
-        if differences:
+        different = list(differences(document["configuration"], self.configuration))
+        if different:
             raise InputError(
-                f"checkpoint {path} is of another run: {'; '.join(differences[:3])}"
-                + (f"; and {len(differences) - 3} more differences" if differences[3:] else "")
+                f"checkpoint {path} is of another run: {'; '.join(different[:3])}"
+                + (f"; and {len(different) - 3} more differences" if different[3:] else "")
             )
         content = read_plain(path / "tensors.safetensors", document["bytes"])
         if sha256(content) != document.get("tensors_sha256"):
@@ -254,21 +255,6 @@ def _found(folder: Path) -> list[tuple[int, Path]]:
 
 def _own(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu().contiguous().clone()
-
-
-def _differences(there: object, here: object, where: str = "") -> Iterator[str]:
-    """What differs between two configurations, one sentence each."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        for name in sorted(there.keys() | here.keys()):
-            inner = f"{where}.{name}" if where else name
-            if name not in there:
-                yield f"{inner} is not in it"
-            elif name not in here:
-                yield f"{inner} is only in it"
-            else:
-                yield from _differences(there[name], here[name], inner)
-    elif type(there) is not type(here) or there != here:
-        yield f"{where} is {there!r} there and {here!r} here"
 
 
 def _note_versions(path: Path, there: Mapping[str, object]) -> None:

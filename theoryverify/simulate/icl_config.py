@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import stat
+import sys
 import tomllib
 import types
 import typing
@@ -152,7 +154,10 @@ def read(path: Path) -> Configuration:
     if path.suffix not in (".json", ".toml"):
         raise InputError(f"{path} must end in .json or .toml")
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{path} is no plain file")
+        if status.st_size > _MOST_BYTES:
             raise InputError(f"{path} is too large to be a configuration")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -160,13 +165,25 @@ def read(path: Path) -> Configuration:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a text in UTF-8") from error
     try:
-        document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        if path.suffix == ".json":
+            document = json.loads(text, object_pairs_hook=_table)
+        else:
+            document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no {path.suffix[1:].upper()}: {error}") from error
     try:
         return configuration(document)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two values of one name it is not said which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1)
+        raise ValueError(f"{twice!r} is there twice")
+    return found
 
 
 def _read(kind: type[_T], document: object, where: str) -> _T:
@@ -202,7 +219,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return tuple(_value(t, v, where) for t, v in zip(inside, value, strict=True))
     if typing.get_origin(plain) is typing.Literal:
         plain = str  # the class itself says what is allowed
-    if plain is float and type(value) is int:
+    if plain is float and type(value) is int and abs(value) <= sys.float_info.max:
         value = float(value)
     if type(value) is not plain or (plain is float and not math.isfinite(value)):
         raise InputError(f"{where} = {value!r} must be {_NAMES[plain]}")

@@ -6,6 +6,7 @@ I, the same for all tasks. Source: arXiv 2510.12026, section 2 (data).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -88,8 +89,8 @@ class TaskFamily:
         if not good or not indices or len(set(indices)) != len(indices):
             raise InputError(f"support = {list(indices)} must be distinct indices in 0..{d - 1}")
         tau = rational(noise, "noise")
-        if tau < 0:
-            raise InputError(f"noise = {noise} must not be negative")
+        if not 0 <= tau <= sys.float_info.max:
+            raise InputError(f"noise = {noise} must not be negative, nor beyond float64")
         for name, value in (("g", link(g)), ("d", d), ("support", indices), ("noise", tau)):
             object.__setattr__(self, name, value)
 

@@ -150,10 +150,21 @@ def require_fits(settings: Configuration, place: torch.device) -> None:
         raise InputError(
             f"precision 'bfloat16' is for CUDA, and the device is {place}: write 'full'"
         )
-    of = settings.model
-    # Measured: about 40 numbers a channel, token and layer are alive, beside three copies of the weights.
-    alive = 40 * settings.batch * settings.context * of.width * of.layers
-    require_memory(alive + 50 * of.width**2 * of.layers, torch.float32, "a training step", place)
+    of, N = settings.model, settings.context
+    # x, y, tokens and copies of them; the validation set is held in float64
+    tokens = (2 * VALIDATION_TASKS + settings.batch) * N * (4 * settings.task.d + 8)
+    require_memory(tokens, torch.float64, "a batch and the validation set", "cpu")
+    # Measured: about 40 numbers a channel, token and layer are alive.
+    alive = 40 * settings.batch * N * of.width * of.layers
+    weights = 12 * of.width**2 * of.layers + 2 * (settings.task.d + 1) * of.width
+    if of.kind == "mamba":  # every sixteenth state is kept; A, and the maps to B and C
+        alive += 2 * settings.batch * of.layers * of.states * (of.width * -(-N // 16) + N)
+        alive += 2 * min(VALIDATION_TASKS, _PIECE // (N * of.width)) * of.width * of.states
+        weights += 6 * of.width * of.states * of.layers
+    else:
+        weights += settings.test_context * of.width
+    # beside the weights their gradients and two moments
+    require_memory(alive + 4 * weights, torch.float32, "a training step", place)
 
 
 def last_quarter(errors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,11 +27,12 @@ from torch import Tensor, nn
 
 from theoryverify.errors import InputError, TrainingDiverged
 from theoryverify.exact.rationals import positive_integer
-from theoryverify.models.precision import matmul_precision_guard
+from theoryverify.models.precision import matmul_precision_guard, require_memory
 from theoryverify.progress import Progress
-from theoryverify.simulate.checkpoint import Checkpoint, Checkpoints
+from theoryverify.simulate.checkpoint import Checkpoints
 from theoryverify.simulate.optimizer import Optimizer
-from theoryverify.simulate.processes import place
+from theoryverify.simulate.processes import RefusedElsewhere, agree, place
+from theoryverify.simulate.restore import restore
 from theoryverify.simulate.sealed import JSON, plain
 
 Batch = Callable[[int, np.random.Generator], Sequence[Tensor | npt.NDArray[Any]]]
@@ -42,10 +43,6 @@ Observe = Callable[[int], Mapping[str, npt.ArrayLike]]
 """What to note after so many steps."""
 Begin = Callable[[int], None]
 """What to do first, knowing from which step the run goes on."""
-
-
-class RefusedElsewhere(InputError):
-    """The first of several processes has refused, and says why; the others need not."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +178,10 @@ def fit(
             for name, value in model.state_dict().items()
         },
     }
-    trainer = _Trainer(model, trained, loss, optimizer, steps, compiled, precision)
+    require_memory(2 * steps, torch.float64, f"a history of {steps} steps", "cpu")
+    every = observe_every if observe else None
+    trainer = Trainer(model, trained, loss, optimizer, steps, every, compiled, precision)
+    agree(whole, trainer.device)
     checkpoints = None if folder is None else Checkpoints(Path(folder), whole)
     with contextlib.ExitStack() as stack:
         start = trainer.resume(checkpoints, stack)
@@ -211,7 +211,7 @@ def fit(
     return trainer.run(start)
 
 
-class _Trainer:
+class Trainer:
     """The state of a run: model, optimiser and history."""
 
     def __init__(
@@ -221,10 +221,12 @@ class _Trainer:
         loss: Loss,
         optimizer: Optimizer,
         steps: int,
+        observe_every: int | None,
         compiled: bool,
         precision: str,
     ) -> None:
         self.model, self.trained, self.settings, self.steps = model, trained, optimizer, steps
+        self._observe_every = observe_every
         self.device = next(iter(trained.values())).device
         self.dtype = next(iter(trained.values())).dtype
         self.objective: Any = _Objective(model, loss)
@@ -297,6 +299,13 @@ class _Trainer:
 
     # -- history --------------------------------------------------------------------------------
 
+    def noted_until(self, done: int) -> list[int]:
+        """After which steps something has been noted, of a run that has made so many."""
+        if self._observe_every is None:
+            return []
+        found = list(range(0, done + 1, self._observe_every))
+        return found if done < self.steps or found[-1] == done else [*found, done]
+
     def note(self, done: int, observe: Observe) -> None:
         if self.rank > 0:
             return
@@ -306,6 +315,12 @@ class _Trainer:
             raise InputError(
                 f"observe gave {sorted(found)} after {done} steps and {sorted(self.noted)} before"
             )
+        for name, before in self.noted.items():
+            if found[name].shape != before[-1].shape:
+                raise InputError(
+                    f"observe gave {name} of shape {found[name].shape} after {done} steps and "
+                    f"{before[-1].shape} before"
+                )
         self.noted_at.append(done)
         for name, value in found.items():
             self.noted.setdefault(name, []).append(value)
@@ -315,6 +330,14 @@ class _Trainer:
         return Run(self.losses, self.norms, np.array(self.noted_at, dtype=np.int64), noted, start)
 
     # -- checkpoints ----------------------------------------------------------------------------
+
+    def on(self) -> dict[str, JSON]:
+        """What the last bits depend on, beside versions."""
+        return {
+            "device": self.device.type,
+            "threads": torch.get_num_threads(),
+            "processes": self.world,
+        }
 
     def save(self, done: int, checkpoints: Checkpoints) -> None:
         if self.rank > 0:
@@ -328,7 +351,7 @@ class _Trainer:
         tensors["history/norms"] = torch.from_numpy(self.norms[:done])
         for name, values in self.noted.items():
             tensors[f"observed/{name}"] = torch.from_numpy(np.stack(values))
-        state: dict[str, JSON] = {"observed_at": list(self.noted_at)}
+        state: dict[str, JSON] = {"observed_at": list(self.noted_at), "on": self.on()}
         # The optimizer keeps nothing of a parameter that has had no gradient.
         if unused := [name for name, p in self.trained.items() if p not in self.stepper.state]:
             state["unused"] = list(unused)
@@ -344,7 +367,7 @@ class _Trainer:
                 stack.enter_context(checkpoints.locked())
                 found = checkpoints.latest()
                 if found is not None:
-                    _restore(self, found)
+                    restore(self, found)
             except InputError as error:
                 refusal = error
         if self.world > 1:
@@ -361,88 +384,10 @@ class _Trainer:
                         f"process {self.rank} does not see checkpoint {int(step)} in "
                         f"{checkpoints.folder}; all processes need the same folder"
                     )
-                _restore(self, found)
+                restore(self, found)
         if refusal is not None:
             raise refusal
         return found.step if found else 0
-
-
-def _restore(trainer: _Trainer, found: Checkpoint) -> None:
-    """Put a checkpoint's tensors where they belong; all are looked at before any is used."""
-    groups: dict[str, dict[str, Tensor]] = {}
-    for name, tensor in found.tensors.items():
-        kind, _, rest = name.partition("/")
-        groups.setdefault(kind, {})[rest] = tensor
-
-    def refuse(why: str) -> InputError:
-        return InputError(f"checkpoint {found.path} does not fit: {why}")
-
-    model, there = groups.get("model", {}), trainer.model.state_dict()
-    if model.keys() != there.keys():
-        raise refuse(f"its tensors {sorted(model.keys() ^ there.keys())[:3]} are not the model's")
-    for name, tensor in there.items():
-        if model[name].shape != tensor.shape or model[name].dtype != tensor.dtype:
-            raise refuse(
-                f"{name} is {model[name].dtype} {tuple(model[name].shape)}, the model's "
-                f"{tensor.dtype} {tuple(tensor.shape)}"
-            )
-    places = {name: index for index, name in enumerate(trainer.trained)}
-    state: dict[int, dict[str, Tensor]] = {}
-    for label, tensor in groups.get("optimizer", {}).items():
-        key, _, name = label.partition("/")
-        if name not in places:
-            raise refuse(f"the optimizer's state of {name!r}, which is not trained")
-        state.setdefault(places[name], {})[key] = tensor
-    unused = found.state.get("unused", [])
-    for name, wanted in _optimizer_state(trainer).items():
-        kept = state.get(places[name], {})
-        if not kept and isinstance(unused, list) and name in unused:
-            continue
-        if kept.keys() != wanted.keys():
-            raise refuse(f"the optimizer's state of {name} is {sorted(kept)}, not {sorted(wanted)}")
-        for key, tensor in wanted.items():
-            if kept[key].shape != tensor.shape or kept[key].dtype != tensor.dtype:
-                raise refuse(
-                    f"the optimizer's {key} of {name} is {kept[key].dtype} "
-                    f"{tuple(kept[key].shape)}, not {tensor.dtype} {tuple(tensor.shape)}"
-                )
-    history = groups.get("history", {})
-    for name in ("losses", "norms"):
-        if name not in history or history[name].shape != (found.step,):
-            raise refuse(f"its {name} are not {found.step}")
-        if history[name].dtype != torch.float64:
-            raise refuse(f"its {name} are {history[name].dtype}, not float64")
-    noted_at = found.state.get("observed_at")
-    if not isinstance(noted_at, list) or any(type(n) is not int for n in noted_at):
-        raise refuse("'observed_at' is malformed")
-    observed = groups.get("observed", {})
-    if any(values.dim() == 0 or len(values) != len(noted_at) for values in observed.values()):
-        raise refuse(f"what it observed is not {len(noted_at)} long")
-    if any(values.dtype != torch.float64 for values in observed.values()):
-        raise refuse("what it observed is not float64")
-
-    trainer.model.load_state_dict(model)
-    settings = trainer.stepper.state_dict()["param_groups"]
-    trainer.stepper.load_state_dict({"state": state, "param_groups": settings})
-    trainer.losses[: found.step] = history["losses"].numpy()
-    trainer.norms[: found.step] = history["norms"].numpy()
-    trainer.noted_at = list(noted_at)
-    trainer.noted = {name: list(values.numpy()) for name, values in observed.items()}
-
-
-def _optimizer_state(trainer: _Trainer) -> dict[str, dict[str, Tensor]]:
-    """What the optimizer keeps of each parameter: seen in a step of zeros."""
-    zeros = {
-        name: nn.Parameter(torch.zeros_like(p, device="cpu")) for name, p in trainer.trained.items()
-    }
-    for p in zeros.values():
-        p.grad = torch.zeros_like(p)
-    stepper = trainer.settings.of(zeros.values())
-    stepper.step()
-    return {
-        name: {k: v for k, v in stepper.state.get(p, {}).items() if isinstance(v, Tensor)}
-        for name, p in zeros.items()
-    }
 
 
 # -- randomness ---------------------------------------------------------------------------------

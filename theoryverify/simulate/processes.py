@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 
 from theoryverify.errors import InputError, ProcessLost
 from theoryverify.exact.rationals import positive_integer
+from theoryverify.simulate.sealed import JSON, canonical, differences
+
+
+class RefusedElsewhere(InputError):
+    """Another of several processes has refused, and says why; this one need not."""
 
 
 def count() -> int:
@@ -25,6 +31,11 @@ def count() -> int:
     return positive_integer(os.environ.get("WORLD_SIZE", "1"), "WORLD_SIZE")
 
 
+def speaks() -> bool:
+    """Whether this is the process that speaks for all, also before they have joined."""
+    return count() == 1 or os.environ.get("RANK", "0") == "0"
+
+
 def place() -> tuple[int, int]:
     """Which of how many processes this is; ``(0, 1)`` of one alone."""
     import torch.distributed as dist
@@ -32,6 +43,39 @@ def place() -> tuple[int, int]:
     if dist.is_available() and dist.is_initialized():
         return dist.get_rank(), dist.get_world_size()
     return 0, 1
+
+
+def agree(document: Mapping[str, JSON], device: torch.device) -> None:
+    """Refuse in every process if they have not all been given the same document.
+
+    Raises
+    ------
+    InputError
+        In a process whose document is not the first's; it says what differs.
+    RefusedElsewhere
+        In the others.
+    """
+    rank, world = place()
+    if world == 1:
+        return
+    import torch.distributed as dist
+
+    own = torch.tensor(list(canonical(document)), dtype=torch.uint8, device=device)
+    size = torch.tensor([len(own)], device=device)
+    dist.broadcast(size, 0)
+    first = own if rank == 0 else torch.empty(int(size), dtype=torch.uint8, device=device)
+    dist.broadcast(first, 0)
+    different = list(
+        differences(json.loads(bytes(first.tolist())), json.loads(canonical(document)))
+    )
+    found = torch.tensor([len(different)], device=device)
+    dist.all_reduce(found)
+    if different:
+        raise InputError(
+            f"process {rank} has another run than process 0: {'; '.join(different[:3])}"
+        )
+    if int(found):
+        raise RefusedElsewhere("another process has another run")
 
 
 def longest(seconds: float, device: str | torch.device) -> float:

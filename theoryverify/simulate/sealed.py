@@ -9,7 +9,7 @@ import os
 import platform
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -128,6 +128,21 @@ def _plain(value: object, where: str, depth: int) -> Any:
         f"{where} = {value!r} is a {type(value).__name__}; write numbers, text, lists and mappings "
         "(a fraction or a law as text)"
     )
+
+
+def differences(there: object, here: object, where: str = "") -> Iterator[str]:
+    """What differs between two configurations, one sentence each."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for name in sorted(there.keys() | here.keys()):
+            inner = f"{where}.{name}" if where else name
+            if name not in there:
+                yield f"{inner} is not in it"
+            elif name not in here:
+                yield f"{inner} is only in it"
+            else:
+                yield from differences(there[name], here[name], inner)
+    elif type(there) is not type(here) or there != here:
+        yield f"{where} is {there!r} there and {here!r} here"
 
 
 @lru_cache(maxsize=1)

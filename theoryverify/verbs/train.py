@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -47,8 +46,7 @@ def _run(args: argparse.Namespace) -> Outcome:
     place, folder = device(args.device), Path(args.out or f"out/train/{name}")
     from theoryverify.errors import ProcessLost, TrainingDiverged
     from theoryverify.files import writable_folder
-    from theoryverify.simulate.loop import RefusedElsewhere
-    from theoryverify.simulate.processes import processes
+    from theoryverify.simulate.processes import RefusedElsewhere, processes
 
     _require_test(settings)
     writable_folder(folder)
@@ -56,7 +54,7 @@ def _run(args: argparse.Namespace) -> Outcome:
         with processes(place) as own:
             return _train(settings, name, own, folder)
     except RefusedElsewhere:
-        raise SystemExit(2) from None  # the first process has said why, here and below
+        raise SystemExit(2) from None  # another process has said why, here and below
     except TrainingDiverged:
         if _first():
             raise
@@ -80,7 +78,9 @@ def _how_to_go_on(checkpoints: Path) -> str:
 
 def _first() -> bool:
     """Whether this is the process that speaks, of those that torchrun has started."""
-    return os.environ.get("RANK", "0") == "0"
+    from theoryverify.simulate.processes import speaks
+
+    return speaks()
 
 
 def _announce(settings: Configuration, name: str, place: str, done: int) -> None:
@@ -133,6 +133,9 @@ def _settings(args: argparse.Namespace) -> tuple[Configuration, str]:
 
 
 def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outcome:
+    import numpy as np
+
+    from theoryverify.errors import TrainingDiverged
     from theoryverify.files import write_text
     from theoryverify.simulate.icl_curves import summary
     from theoryverify.simulate.icl_test_set import sequence_errors, shared_test
@@ -149,6 +152,8 @@ def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outc
         return Outcome({}, "")
     prompts = shared_test(settings.task, settings.test_context, settings.test_tasks)
     errors = sequence_errors(found.model, prompts)
+    if not np.isfinite(errors).all():
+        raise TrainingDiverged(settings.steps, "a test error is not finite")
     document: dict[str, Any] = {
         "name": name,
         "configuration": settings.json(),
@@ -158,7 +163,7 @@ def _train(settings: Configuration, name: str, place: str, folder: Path) -> Outc
         "test": summary(errors, prompts, settings.context),
         "folder": str(folder),
     }
-    write_text(folder / "result.json", json.dumps(document, indent=1) + "\n")
+    write_text(folder / "result.json", json.dumps(document, indent=1, allow_nan=False) + "\n")
     return Outcome(document, "\n".join(_lines(document, settings)))
 
 

@@ -26,13 +26,11 @@ CODE = (
 
 
 @lru_cache(maxsize=8)
-def model(
-    settings: Configuration, device: str, folder: Path | None, label: str | None = None
-) -> Trained:
+def model(settings: Configuration, device: str, folder: Path | None, label: str | None) -> Trained:
     """A trained model; with a folder of checkpoints a finished run is only read.
 
-    A process keeps the last few, so that without a folder (the preset ``quick``) a model that is tested
-    and probed is trained once.
+    A process keeps the last few, so that without a folder and a label (the preset ``quick``) a model
+    that is tested and probed is trained once.
     """
     from theoryverify.simulate.icl_training import train_in_context
 

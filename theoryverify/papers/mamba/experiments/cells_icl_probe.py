@@ -36,7 +36,7 @@ def probed(
     """
     from theoryverify.simulate import icl_probe as probe
 
-    net = model(settings, device, folder).model
+    net = model(settings, device, folder, None).model
     values = label_values(settings.task)
     response = probe.label_response(
         net, settings.task, settings.context, prompts=probes, values=values, rng=rng
