@@ -16,6 +16,7 @@ from theoryverify.exact.laws import Law, TwoPoint
 from theoryverify.exact.rationals import shown
 from theoryverify.papers.lca import appendix_g
 from theoryverify.papers.lca.alpha_star import alpha_star
+from theoryverify.papers.lca.assumptions import failure
 from theoryverify.papers.lca.two import beta_star, interior_sign
 from theoryverify.papers.lca.window import MAX_DEPTH
 
@@ -75,7 +76,14 @@ def _shallow(case: object) -> str | None:
     return None
 
 
+def _outside_window(case: object) -> str | None:
+    if not isinstance(case, Start) or -2 / case.law.upper < case.beta0 < 0:
+        return None
+    return f"β₀ = {case.beta0} is not between -2/Z̄ = {-2 / case.law.upper} and 0"
+
+
 LARGE_DEPTH = Hypothesis("large depth", r"T\ge T'(\beta_0),\ T\ge2", _shallow)
+IN_WINDOW = Hypothesis("start in the window", r"-2/\overline Z<\beta_0<0", _outside_window)
 
 # -- how the checks' cases are made from --law, --depth and --beta0 ------------------------------
 
@@ -98,13 +106,14 @@ def _two_atoms(law: Law, depth: int | None = None) -> Law:
     return law
 
 
-def _start(law: Law, depth: int | None = None, beta0: Fraction | None = None) -> Law | Point | None:
+def _start(law: Law, depth: int | None = None, beta0: Fraction | None = None) -> Law | Point:
+    """With no depth given, the least that the theorem speaks of."""
     if depth is None:
         if beta0 is not None:
             raise InputError(
                 "--beta0 needs --depth here: whether T is at least T'(β₀) is the question"
             )
-        return law
+        return law if failure(law) else Point(law, depth_bound(law, -1 / law.upper))
     return Point(law, depth, beta0)
 
 

@@ -36,14 +36,14 @@ class Profile:
     """The loss as a function of β, at one β (all in units of ``E[ζ²]``).
 
     ``loss`` is ``F_T(β)``; ``alpha`` is ``α*(β) = B/A``; ``A = E[WS²]``, ``B = E[WS]``;
-    ``log_derivative`` is ``G_T' = F_T'/(2T F_T)``.
+    ``log_derivative`` is ``G_T' = F_T'/(2T F_T)``, and ``None`` where ``F_T`` vanishes.
     """
 
     loss: Enclosure
     alpha: Enclosure
     A: Enclosure
     B: Enclosure
-    log_derivative: Enclosure
+    log_derivative: Enclosure | None
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,16 @@ def stationarity(at: Moments) -> arb:
     return at.zq2 * (1 - at.m) - at.zq1 * (at.m - at.Q)
 
 
+def vanishes(law: Law, beta: Fraction, depth: int) -> bool:
+    """Whether ``F_T(β) = 0`` at ``β != 0``: whether ``(1+βZ)^T`` takes one value only.
+
+    Real T-th powers agree for even T at opposite bases and nowhere else, so Z sits on two points,
+    ``β = -2/(Z̲+Z̄)``.
+    """
+    ends = law.lower, law.upper
+    return depth % 2 == 0 and beta * sum(ends) == -2 and sum(map(law.atom, ends)) == 1
+
+
 def profile(law: Law, beta: Exact, depth: int, digits: int = 20) -> Profile:
     """Enclose ``F_T(β)``, ``α*(β)``, A, B and ``G_T'(β)`` at an exact ``β != 0``.
 
@@ -109,15 +119,17 @@ def profile(law: Law, beta: Exact, depth: int, digits: int = 20) -> Profile:
     with precision(bits_for(digits) + 4 * depth.bit_length() + 64):
         value = ball(at_beta)
         at = moments(law, value, depth)
-        spread = at.Q - at.m**2
+        zero = vanishes(law, at_beta, depth)
+        spread = arb(0) if zero else at.Q - at.m**2
         distance = 1 - 2 * at.m + at.Q
-        slope = 2 * depth * (1 - at.m) * stationarity(at) / (distance * spread)
         return Profile(
             loss=Enclosure.of(at.mean * spread / distance),
             alpha=Enclosure.of(-value * (1 - at.m) / distance),
             A=Enclosure.of(at.mean * distance / value**2),
             B=Enclosure.of(-at.mean * (1 - at.m) / value),
-            log_derivative=Enclosure.of(slope / (2 * depth)),
+            log_derivative=None
+            if zero
+            else Enclosure.of((1 - at.m) * stationarity(at) / (distance * spread)),
         )
 
 
