@@ -13,14 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from theoryverify.claims.claim import Context
+from theoryverify.claims.examine import run_check
+from theoryverify.claims.parameters import Placed, placed
+from theoryverify.claims.registry import select
+from theoryverify.claims.results import CheckResult
 from theoryverify.errors import HypothesisError, InputError, UndecidedError
 from theoryverify.exact.balls import ball, precision
 from theoryverify.exact.densities import Ball, Shell, Uniform
-from theoryverify.exact.laws import Discrete, Law, TwoPoint
+from theoryverify.exact.laws import Discrete, Law, Mixture, TwoPoint
 from theoryverify.papers.lca.appendix_g import constants
 from theoryverify.papers.lca.loss import excess_loss
 from theoryverify.papers.lca.one_layer import best_by_direction, best_one_layer
-from theoryverify.papers.lca.two import beta_star, interior_sign, profile
+from theoryverify.papers.lca.placed import depth_bound
+from theoryverify.papers.lca.two import beta_star, interior_sign, profile, vanishes
 from theoryverify.papers.lca.window import derivative_within, exceeds, window_cover
 
 REFERENCE = json.loads(
@@ -78,6 +84,53 @@ def test_two_atoms_at_even_depth(depth: int) -> None:
     assert found.beta.contains("-2/7")
     assert found.loss.contains(0)
     assert found.loss.upper < Fraction(1, 10**25)
+
+
+def test_where_the_loss_is_0_its_logarithm_has_no_derivative() -> None:
+    law, middle = TwoPoint(2, 5, "1/3"), Fraction(-2, 7)
+    found = profile(law, middle, 100)
+    assert found.loss.lower == found.loss.upper == 0
+    assert found.log_derivative is None
+    u = Fraction(3, 7) ** 100
+    assert found.alpha.contains(-middle / (1 - u))  # -β(1-m)/(1-m)²
+    for elsewhere in (
+        profile(law, middle, 101),
+        profile(law, middle + Fraction(1, 100), 100),
+        profile(Discrete({2: "1/3", 3: "1/3", 5: "1/3"}), middle, 100),
+        profile(Mixture([("1/2", law), ("1/2", LAW)]), middle, 100),
+    ):
+        assert elsewhere.loss.lower > 0
+        assert elsewhere.log_derivative is not None
+
+
+def exact_loss(law: Discrete, beta: Fraction, depth: int) -> Fraction:
+    """``E[W]V/D`` in rationals, from the definition."""
+    share = {z: mass * (z - 1) / z for z, mass in law.atoms.items()}
+    mean = sum(share.values(), Fraction(0))
+    m, Q = (sum(share[z] * (1 + beta * z) ** (k * depth) for z in share) / mean for k in (1, 2))
+    return mean * (Q - m**2) / (1 - 2 * m + Q)
+
+
+@given(
+    st.sampled_from(
+        [TwoPoint(2, 5), TwoPoint("3/2", 4, "1/9"), Discrete({2: "1/2", 3: "1/4", 5: "1/4"})]
+    ),
+    st.integers(1, 6),
+    st.sampled_from([Fraction(-2, 7), Fraction(-4, 11), Fraction(-1, 3), Fraction(-1, 5)]),
+)
+def test_the_loss_vanishes_where_it_is_said_to(law: Discrete, depth: int, beta: Fraction) -> None:
+    assert vanishes(law, beta, depth) == (exact_loss(law, beta, depth) == 0)
+
+
+def test_the_root_of_the_loss_has_no_limit_in_the_middle_of_two_atoms() -> None:
+    """Lemma G.8 (iv) needs mass inside the support there: φ = 3/7, F_T^{1/2T} is 0 or near it."""
+    law, middle = TwoPoint(2, 5, "1/3"), Fraction(-2, 7)
+    assert exact_loss(law, middle, 10) == 0
+    assert abs(float(exact_loss(law, middle, 11)) ** (1 / 22) - 0.4156) < 5e-5
+    assert abs(float(exact_loss(law, middle, 101)) ** (1 / 202) - 0.4271) < 5e-5
+    inner = Discrete({2: "1/3", 3: "1/3", 5: "1/3"})
+    for depth in (399, 400):
+        assert abs(float(exact_loss(inner, middle, depth)) ** (1 / (2 * depth)) - 3 / 7) < 2e-3
 
 
 atoms = st.tuples(
@@ -204,3 +257,54 @@ def test_the_derivative_is_within_its_supremum_and_no_less() -> None:
         low, high = Fraction("0.02"), Fraction("0.27")
         assert derivative_within(LAW, depth, Fraction(inside), Fraction(2), low, high) is True
         assert derivative_within(LAW, depth, Fraction(outside), Fraction(2), low, high) is False
+
+
+# -- the claims ---------------------------------------------------------------------------------
+
+
+def claim_at(name: str, **given: str) -> tuple[Placed, list[CheckResult]]:
+    here = placed(select([name])[0][name], given)
+    results = [run_check(here.claim, c, Context(parameters=given)) for c in here.claim.checks]
+    return here, results
+
+
+def test_theorem_6_3_is_looked_at_where_it_speaks() -> None:
+    """Each default case meets its hypotheses: T is at least T'(β₀)."""
+    claim = select(["lca.6.3"])[0]["lca.6.3"]
+    cases = [case for check in claim.checks for case in check.cases]
+    assert cases
+    for case in cases:
+        assert [h.name for h in claim.hypotheses if h.failure(case)] == []
+        assert case.depth >= depth_bound(case.law, case.start)
+
+
+def test_theorem_6_3_without_a_depth_is_asked_at_the_least_one() -> None:
+    here, (result,) = claim_at("lca.6.3", law="ball(4,3)")
+    assert here.cases[0].depth == depth_bound(Ball(4, 3), Fraction(-1, 3)) == 37
+    assert (str(result.verdict), result.sound) == ("holds", True)
+    assert "T = 37" in result.scope
+
+
+def test_what_a_deep_window_holds_rests_on_uniqueness() -> None:
+    here, (result,) = claim_at("lca.6.3", law="uniform(2,5)", depth="300")
+    assert str(result.verdict) == "holds"
+    assert "every β" not in result.scope
+    assert "lca.uniqueness" in result.scope
+    assert "lca.uniqueness" in here.claim.depends_on
+    assert "lca.uniqueness" in select(["lca.G.10"])[0]["lca.G.10"].depends_on
+
+
+def test_the_ends_of_the_window_at_a_large_depth() -> None:
+    """An exact level: a ball's width would be multiplied by coefficients of order ``6^{2T}``."""
+    _, (result,) = claim_at("lca.G.4", law="uniform(2,5)", depth="100")
+    assert (str(result.verdict), result.sound) == ("holds", True)
+
+
+@pytest.mark.parametrize("beta0", ["0", "-2/5", "1/5", "-1"])
+def test_a_start_outside_the_window_is_outside(beta0: str) -> None:
+    here, results = claim_at("lca.G.6", law="uniform(2,5)", beta0=beta0)
+    assert [row["name"] for row in here.hypotheses() if not row["met"]] == ["start in the window"]
+    assert results
+    for result in results:
+        assert str(result.verdict) == "outside"
+        assert "is not between -2/Z̄ = -2/5 and 0" in result.why

@@ -28,6 +28,9 @@ EW = sympy.Symbol("EW", positive=True)
 m_T, Q_T = sympy.symbols("m Q", positive=True)
 """The means of ``u = (1+βZ)^T`` and of ``u²`` that are weighted with W."""
 
+BEST_STEP = -beta * (1 - m_T) / (1 - 2 * m_T + Q_T)
+"""``α*(β)``."""
+
 _A, _B = sympy.symbols("A B", positive=True)
 
 # -- the loss in β alone ------------------------------------------------------------------------
@@ -45,7 +48,7 @@ PROFILE = Claim(
 _PROFILE = (
     _B / _A,
     EW * (Q_T - m_T**2) / (1 - 2 * m_T + Q_T),
-    -beta * (1 - m_T) / (1 - 2 * m_T + Q_T),
+    BEST_STEP,
 )
 _WRONG_PROFILE = {
     "α* = A/B": (_A / _B, *_PROFILE[1:]),
