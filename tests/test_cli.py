@@ -195,7 +195,7 @@ def test_check_and_list_from(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert (report / "junit.xml").read_text("utf-8") == (tmp_path / "j.xml").read_text("utf-8")
     rows = document(capsys, "list", "--from", str(report / "report.json"))["claims"]
     standing = {row["id"]: row["standing"] for row in rows}
-    assert standing["lca.C.1"] == "holds, proved"
+    assert standing["lca.C.1"] == "holds, proved given"
     assert standing["lca.F.3"] is None
 
 
