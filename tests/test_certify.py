@@ -186,6 +186,34 @@ def test_a_theorem_of_the_kernel_and_a_wrong_one() -> None:
         assert refused(wrong)
 
 
+@pytest.mark.parametrize(
+    ("root", "square"),
+    [
+        (["^", ["s", "x"], "1/2"], ["s", "x"]),
+        (["*", ["i"], ["s", "x"]], ["*", "-1", ["^", ["s", "x"], "2"]]),
+    ],
+)
+def test_a_square_and_an_argument_are_real(root: certify.Tree, square: certify.Tree) -> None:
+    """(√x)² = x and (ix)² = -x² may be negative, squares of real numbers are not."""
+    argument = Argument()
+    theorem = argument.conclude("(x-1)² >= 0", argument.square(x - 1))
+    data = statement_json(say.derived(theorem))
+    verify(data)
+    data["theorems"][0]["steps"][0]["of"] = root
+    data["theorems"][0]["states"] = [square, False]
+    assert refused(data)
+
+    general = Argument()
+    known = general.conclude("x² >= 0", general.square(x))
+    at_y = Argument()
+    data = statement_json(say.derived(at_y.conclude("y² >= 0", at_y.use(known, {x: y}))))
+    verify(data)
+    used = data["theorems"][-1]
+    used["steps"][0]["at"]["x"] = root
+    used["states"] = [square, False]
+    assert refused(data)
+
+
 # -- numbers, against FLINT ----------------------------------------------------------------------
 
 rationals = st.fractions(min_value=-20, max_value=20, max_denominator=10**6)

@@ -1691,9 +1691,11 @@ class Kernel:
             for place in items(data.get("facts"), "facts")
         ]
         if rule == "square":
+            require(self._real(data.get("of")), "what is squared is not known to be real")
             return Sign(["^", data.get("of"), "2"], False)
         if rule == "power":
             require(len(chosen) == 1 and chosen[0].strict, "a power needs a positive base")
+            require(self._real(data.get("exponent")), "the exponent is not known to be real")
             return Sign(["^", chosen[0].tree, data.get("exponent")], True)
         if rule == "combination":
             return self._combination(data, chosen, facts)
@@ -1732,6 +1734,7 @@ class Kernel:
         table = data.get("at")
         require(isinstance(table, dict), "the arguments of a theorem")
         assert isinstance(table, dict)
+        require(all(map(self._real, table.values())), "an argument is not known to be real")
         at = {str(name): self.field.rat(tree) for name, tree in table.items()}
         for name, value in at.items():
             kinds = self.field.symbols.get(name, frozenset())
@@ -1752,6 +1755,17 @@ class Kernel:
         tree = replaced(conclusion.tree, table)
         self._no_pole(tree, facts)
         return Sign(tree, conclusion.strict)
+
+    def _real(self, tree: Tree) -> bool:
+        """Sums, products and integer powers of symbols, which are real, and rational numbers."""
+        if isinstance(tree, str):
+            return True
+        head, *parts = items(tree, "an expression") or [""]
+        if head in ("+", "*"):
+            return all(map(self._real, parts))
+        if head == "^" and len(parts) == 2:
+            return self._real(parts[0]) and self.field.integer(self.field.rat(parts[1]))
+        return bool(head == "s")
 
     def _has(self, value: Rat, kind: str) -> bool:
         """Whether a polynomial of declared symbols is known to be of a kind."""

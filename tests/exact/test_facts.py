@@ -146,3 +146,33 @@ def test_rounded_numbers_and_text_enter_no_argument(value: object, words: str) -
     ):
         with pytest.raises(InputError, match=words):
             attempt()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        sympy.sqrt(x),  # its square, x, may be negative
+        sympy.sqrt(-1 - x**2),
+        sympy.I * x,
+        sympy.Symbol("w", imaginary=True),
+        sympy.log(x),
+        x + 1 / sympy.sqrt(y),
+    ],
+    ids=str,
+)
+def test_squares_exponents_and_arguments_are_real(value: sympy.Expr) -> None:
+    argument = Argument(positive(y))
+    theorem = argument.conclude("x² >= 0", argument.square(x))
+    for attempt in (
+        lambda: argument.square(value),
+        lambda: argument.power(argument.given[0], value),
+        lambda: argument.use(theorem, {x: value}, argument.given[0]),
+    ):
+        with pytest.raises(ProofError, match="not known to be real"):
+            attempt()
+
+
+def test_integer_powers_of_real_numbers_are_real() -> None:
+    argument = Argument()
+    for value in (x**n - sympy.Rational(1, 3), 1 / (x + y), x ** (-n) * y):
+        assert argument.square(value).expression == value**2

@@ -8,7 +8,8 @@ A :class:`Theorem` says: where its hypotheses ``h_i > 0`` (or ``>= 0``) hold, it
   if an identity of rational functions says that it is the expression (``decide_identity``; powers
   with a symbolic exponent are treated as new symbols);
 * squares are ``>= 0``, and powers of a positive fact are positive;
-* a theorem may be used at other arguments, once its hypotheses are facts there;
+* a theorem may be used at other arguments, once its hypotheses are facts there; like what is squared
+  and exponents, they are sums, products and integer powers of real symbols and rational numbers;
 * induction on an integer symbol.
 
 So a proof is a list of such steps, each decided in exact arithmetic, and nothing else. A step that
@@ -191,8 +192,9 @@ class Argument:
         return self._note(sign, f"it is {formal}" + (f" with {named}" if named else ""), why)
 
     def square(self, expression: sympy.Expr) -> Fact:
-        """``expression² >= 0``."""
-        expression = exact_expression(expression)
+        """``expression² >= 0``, for an expression that is real wherever its symbols are: of
+        ``√x`` it would say ``x >= 0``."""
+        expression = _real(expression)
         self._keep("square", (), of=expression)
         return self._note(Sign(expression**2, False), "a square")
 
@@ -201,7 +203,7 @@ class Argument:
         self._own(base)
         if not base.strict:
             raise ProofError(f"a power needs a positive base, not {base.sign}")
-        exponent = exact_expression(exponent)
+        exponent = _real(exponent)
         self._keep("power", (base,), exponent=exponent)
         return self._note(Sign(base.expression**exponent, True), "a power of a positive number")
 
@@ -209,7 +211,7 @@ class Argument:
         """A theorem at other arguments; ``facts`` are its hypotheses there, in order."""
         if len(facts) != len(theorem.hypotheses):
             raise ProofError(f"{theorem.name} has {len(theorem.hypotheses)} hypotheses")
-        at = {symbol: exact_expression(value) for symbol, value in at.items()}
+        at = {symbol: _real(value) for symbol, value in at.items()}
         for hypothesis, fact in zip(theorem.hypotheses, facts, strict=True):
             self._own(fact)
             wanted = _at(hypothesis.expression, at)
@@ -296,6 +298,22 @@ def induction(name: str, n: sympy.Symbol, start: int, base: Theorem, step: Theor
     steps = (*base.steps, *step.steps, f"{Sign(statement, strict)}: induction from {n} = {start}")
     record = {"symbol": n, "start": start, "base": base, "step": step}
     return Theorem(name, (*common, bound), Sign(statement, strict), steps, _KEY, record)
+
+
+def _real(value: sympy.Expr) -> sympy.Expr:
+    """An expression that is plainly real wherever it is defined and its symbols are real."""
+    expression = exact_expression(value)
+
+    def real(node: sympy.Expr) -> bool:
+        if node.is_Add or node.is_Mul:
+            return all(map(real, node.args))
+        if node.is_Pow:
+            return real(node.base) and bool(node.exp.is_integer)
+        return bool(node.is_Rational or (node.is_Symbol and node.is_real is not False))
+
+    if not real(expression):
+        raise ProofError(f"{expression} is not known to be real")
+    return expression
 
 
 def _at(expression: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
