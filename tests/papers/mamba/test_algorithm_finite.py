@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from theoryverify.budget import SHARE
 from theoryverify.claims import HOLDS, Context, Verdict
 from theoryverify.claims.examine import examine
 from theoryverify.errors import InputError
@@ -251,15 +250,28 @@ def test_slopes_of_intervals():
     assert found.value == found.lower == found.upper == pytest.approx(1)
     wide = head.slope((1, 4), np.array([1.0, 2.0]), np.array([2.0, 8.0]))
     assert (wide.lower, wide.upper) == pytest.approx((0, 1.5))
-    assert 5 * 2.0 ** (1 - head_claims._DRAWS) <= SHARE
 
 
-def test_median_bounds_cover():
-    """P(miss) = 2^{1-n}: with n = 5, one in sixteen; 4000 repetitions, 5.5 standard errors."""
-    draws = np.random.default_rng(8).standard_normal((4000, 5))
-    low, high = head.median_bounds(draws**3)
+@pytest.mark.parametrize(("n", "error", "place"), [(5, 0.07, 0), (12, 0.05, 2)])
+def test_median_bounds_cover(n, error, place):
+    """P(miss) = 2^{1-n} Σ_{i<=place} C(n,i): 1/16 and 79/2048; 4000 repetitions, 5.5 standard errors."""
+    draws = np.random.default_rng(8).standard_normal((4000, n))
+    low, high = head.median_bounds(draws**3, error)
+    ordered = np.sort(draws**3, axis=1)
+    np.testing.assert_array_equal(low, ordered[:, place])
+    np.testing.assert_array_equal(high, ordered[:, n - 1 - place])
+    exact = sum(math.comb(n, i) for i in range(place + 1)) / 2 ** (n - 1)
+    assert exact <= error < exact + math.comb(n, place + 1) / 2 ** (n - 1)
     missed = float(((low > 0) | (high < 0)).mean())
-    assert missed == pytest.approx(1 / 16, abs=0.021)
+    assert missed == pytest.approx(exact, abs=0.021)
+
+
+def test_the_margin_on_random_heads_is_a_quarter_of_the_way_to_the_nearest_control():
+    """An exponent that is off by 1/20 still holds; half of the way to a control it is refuted."""
+    name = "random heads"
+    assert verdict_of(head_claims.NORM, name, lambda ge: 1.45 * ge) is HOLDS
+    assert verdict_of(head_claims.NORM, name, lambda ge: 1.25 * ge) is Verdict.REFUTED
+    assert verdict_of(head_claims.NORM, name, lambda ge: 1.75 * ge) is Verdict.REFUTED
 
 
 # -- claims -------------------------------------------------------------------------------------
@@ -329,6 +341,7 @@ def test_claims_and_what_is_not_checked():
         (lambda at: head.Target.of(HE3, 3, 4), "ge = 3"),
         (lambda at: head.Target.of(HE3, 1, 0), "r = 0"),
         (lambda at: head.least_norm(head.Target.of(HE3, 1, 4), 2.0), "error = 2.0"),
+        (lambda at: head.median_bounds(np.zeros((2, 8)), 1e-9), "8 draws are too few"),
         (
             lambda at: sample_stage_one(HE2, Gate(4, -2), 4, 3, 5, 5, blocks=()).mean_coordinate(
                 "linear"

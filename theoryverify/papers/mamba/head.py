@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +165,21 @@ def slope(sizes: Sequence[float], lower: Floats, upper: Floats) -> Slope:
     return Slope(middle, middle - radius, middle + radius)
 
 
-def median_bounds(draws: Floats) -> tuple[Floats, Floats]:
-    """Smallest and largest of n draws, along the last axis: they miss the median with
-    probability ``2^{1-n}``, whatever the law."""
-    return draws.min(-1), draws.max(-1)
+def median_bounds(draws: Floats, error: float) -> tuple[Floats, Floats]:
+    """The k-th smallest and k-th largest of n draws, along the last axis.
+
+    They miss the median with probability at most ``2^{1-n} Σ_{i<k} C(n,i)``, whatever the law: k is the
+    largest with which that is at most ``error``.
+
+    Raises
+    ------
+    InputError
+        For so few draws that even the extremes miss it more often.
+    """
+    n = draws.shape[-1]
+    missed = np.cumsum([comb(n, i) / 2 ** (n - 1) for i in range(n // 2)])
+    k = int(np.count_nonzero(missed <= error))
+    if k == 0:
+        raise InputError(f"{n} draws are too few for an error of {error:g}")
+    ordered = np.sort(draws, axis=-1)
+    return ordered[..., k - 1], ordered[..., n - k]

@@ -92,8 +92,8 @@ def _plain_kernel() -> float:
     return float(np.abs(plain - head_kernel(s[:, None], s[None])).max())
 
 
-_DRAWS = 40
-_RANDOM_SIZES = (4, 8, 12, 16, 32)
+_DRAWS = 80
+_RANDOM_SIZES = (8, 48)
 
 
 @lru_cache(maxsize=8)
@@ -106,7 +106,7 @@ def _norms(text: str, ge: int, seed: int) -> Slope:
         penalty = least_norm(target, _ERROR).penalty
         width = 20 * r**ge
         draws.append([finite_head(target, width, penalty, rng).norm for _ in range(_DRAWS)])
-    return slope(_RANDOM_SIZES, *median_bounds(np.array(draws)))
+    return slope(_RANDOM_SIZES, *median_bounds(np.array(draws), SHARE / len(_RANDOM_SIZES)))
 
 
 @NORM.check(
@@ -120,23 +120,22 @@ def _norms(text: str, ge: int, seed: int) -> Slope:
 def random_heads(
     formula: _Exponent, case: tuple[str, int], examination: Examination, context: Context
 ) -> Evidence:
-    """Heads of 20 r^ge neurons: the interval holds the slope of the medians with error 5·2⁻³⁹."""
+    """Heads of 20 r^ge neurons: the interval misses the slope of the medians with the error SHARE."""
     examination.lemma("the kernel is the mean over a", bool(_plain_kernel() <= 1e-6))
     text, ge = case
     found = _norms(text, ge, context.seed)
     stated = formula(ge)
-    # The slope over 4..32 is 0.05 below its limit, its interval 0.11 to each side; the nearest
-    # control is ge/2 away.
-    margin = 0.2 * ge
+    # The slope from 8 to 48 is 0.03 below its limit, its interval 0.05 to each side. The margin is a
+    # quarter of the distance to the nearest control, ge/2.
+    margin = ge / 8
     inside = stated - margin <= found.lower and found.upper <= stated + margin
     outside = found.upper < stated - margin or found.lower > stated + margin
     examination.decide(
-        f"{NAMES[text]}: slope within {margin:.2f} of {stated}",
+        f"{NAMES[text]}: slope within {margin:g} of {stated}",
         True if inside else False if outside else None,
         f"{found.value:.3f} in [{found.lower:.3f}, {found.upper:.3f}]",
     )
-    assert 5 * 2.0 ** (1 - _DRAWS) <= SHARE
-    return examination.evidence("he_3, r from 4 to 32 (five sizes), 40 heads each, error < 1e-9")
+    return examination.evidence("he_3, r = 8 and 48, 80 heads each, error < 1e-9")
 
 
 AFFINE = Claim(
@@ -172,11 +171,13 @@ def affine_in_the_feature(stated: tuple[str, int, float], examination: Examinati
 WIDTH = Claim(
     "mamba.G.width",
     "main theorem's width m = Ω̃(r^{4ge}): is it needed? (counterexample, ours)",
-    r"\text{width needed for } \mathbb E(f-g)^2\le\tfrac15\ \gtrsim\ r^{4\mathrm{ge}}",
-    title="the head must be r^{4ge} wide: false, less than r² (he_3) and r⁴ (he_4) is enough",
+    r"\text{the width needed for } \mathbb E(f-g)^2\le\tfrac15\text{ grows over } 4\le r\le32"
+    r"\text{ with a slope}\ \ge4\mathrm{ge}\text{ in logarithms}",
+    title="the width that a head needs grows like r^{4ge}: false, slower than r² (he_3) and r⁴ (he_4)",
     expected=REFUTED,
     depends_on=("mamba.G",),
-    note="The theorem asks for a sufficient width. Random heads at the ridge of infinite width.",
+    note="The theorem asks for a sufficient width. Random heads at the ridge of infinite width: the "
+    "slope of their median width over a factor 8 in r (he_3: 4 to 32, he_4: 2 to 16), not the width.",
 )
 
 
@@ -184,12 +185,14 @@ WIDTH = Claim(
 def _widths(text: str, ge: int, sizes: tuple[int, ...], seed: int) -> Slope:
     rng = Context(seed=seed, name=f"mamba.G.width {text}").rng()
     draws = [
-        [width_needed(Target.of(text, ge, r, 1 / 8), _ERROR, rng) for _ in range(_DRAWS)]
+        [width_needed(Target.of(text, ge, r, 1 / 8), _ERROR, rng) for _ in range(_WIDTHS)]
         for r in sizes
     ]
-    return slope(sizes, *median_bounds(np.array(draws, dtype=np.float64)))
+    bounds = median_bounds(np.array(draws, dtype=np.float64), SHARE / len(sizes))
+    return slope(sizes, *bounds)
 
 
+_WIDTHS = 40
 _FIVE = (4, 8, 12, 16, 32)
 
 

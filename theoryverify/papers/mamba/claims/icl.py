@@ -44,7 +44,8 @@ DIMENSION = Claim(
     PLACE,
     r"|\mathcal R(d')-\mathcal R(d)|\le 0.05\ \text{for a pretrained Mamba}",
     title="after pretraining another ambient dimension changes the error by at most 0.05",
-    note=f"{ERROR} The margin is absolute; predicting 0 has an error of 0.44.",
+    note=f"{ERROR} The margin is absolute and larger than the errors that were found (0.03 at d, 0.04 at "
+    "d'): that the error does not double is not said. Predicting 0 has an error of 0.44.",
 )
 
 
@@ -59,7 +60,7 @@ class Shifted:
     "equivalence",
     SIMULATED,
     formula=Shifted(),
-    controls={"at d' 0.15 worse than at d": Shifted(0.15), "0.15 better": Shifted(-0.15)},
+    controls={"at d' 0.2 worse than at d": Shifted(0.2), "0.2 better": Shifted(-0.2)},
     mutate=False,
     timeout=600,
     preset="full",

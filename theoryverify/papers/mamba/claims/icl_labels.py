@@ -75,8 +75,9 @@ _RESPONSE = (
 _OPENING = (
     f"{NOTE} O_l(y) is how far layer l opens to a token with the label y: for Mamba the mean of "
     "1-exp(ΔA), for GPT-2 the attention that later positions pay to it. Each trained model must have "
-    "such a layer; it is refuted if one has none. The 1/20 is ours and keeps out gates that are all but "
-    f"constant. One of several layers may have these signs by chance. {_CUT}"
+    "such a layer; it is refuted if one has none. The 1/20 is ours, set when trained models had been "
+    "seen, and keeps out gates that are all but constant. One of several layers may have these signs by "
+    f"chance. {_CUT}"
 )
 _SIGNS = (
     "For He₃ the gated label yσ(y/ρ+b), ρ > 0 > b, has these signs. The even degrees tell it from an "
