@@ -152,6 +152,14 @@ def test_the_ambient_dimension(base: float, other: float, expected: Verdict, she
     assert verdict(claims.DIMENSION) is expected
 
 
+def test_the_margin_on_the_dimension_is_a_quarter_of_the_way_to_its_controls() -> None:
+    (check,) = claims.DIMENSION.checks
+    assert min(abs(control.by) for control in check.controls.values()) == pytest.approx(
+        4 * claims._LARGEST_CHANGE
+    )
+    assert "larger than the errors" in claims.DIMENSION.note
+
+
 @pytest.mark.parametrize(
     ("base", "larger", "expected"),
     [
@@ -466,6 +474,20 @@ def test_the_floor_of_kernel_ridge_with_fewer_draws(monkeypatch: pytest.MonkeyPa
 def test_at_the_preset_quick_they_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "mamba.exp.dimension"]) == 2
     assert "try --preset full" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("preset", SIZES)
+def test_seeds_of_plans_share_no_training(preset: str) -> None:
+    sizes = SIZES[preset]
+    seeds = [
+        [
+            placed(sizes.run("base", "mamba", n), Plan(preset, seed=s)).seed
+            for n in range(sizes.seeds)
+        ]
+        for s in (0, 1, 2, 2**62)
+    ]
+    assert seeds[0] == list(range(sizes.seeds))
+    assert len({seed for each in seeds for seed in each}) == 4 * sizes.seeds
 
 
 def test_a_budget_says_what_was_trained(shelf: Shelf) -> None:

@@ -14,7 +14,8 @@ from theoryverify.figures import cells as figure_cells
 from theoryverify.figures.cells import Cells, Work
 from theoryverify.papers.mamba.experiments import cells_icl as cells
 from theoryverify.papers.mamba.experiments import cells_icl_probe
-from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, Sizes
+from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, SIZES, Sizes
+from theoryverify.seeds import MOST_SEED
 from theoryverify.simulate.icl_config import Configuration
 from theoryverify.simulate.sealed import JSON
 from theoryverify.simulate.store import Arrays
@@ -130,8 +131,12 @@ def checkpoints(of: Cells, settings: Configuration) -> Path | None:
 
 
 def placed(run: Configuration, plan: Plan) -> Configuration:
-    """With the plan's seed; in full precision on a CPU."""
-    settings = replace(run, seed=run.seed + plan.seed)
+    """With the plan's seed; in full precision on a CPU.
+
+    A plan takes as many seeds as it has trainings of a configuration, so that two plans share none.
+    """
+    taken = plan.seed * SIZES[plan.preset].seeds
+    settings = replace(run, seed=(run.seed + taken) % (MOST_SEED + 1))
     if settings.precision == "bfloat16" and plan.device == "cpu":
         settings = replace(settings, precision="full", compiled=False)
     return settings
