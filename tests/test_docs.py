@@ -127,8 +127,8 @@ def test_the_guide_counts_its_ways_and_each_has_a_test() -> None:
     assert "## Eleven ways" in text
 
 
-@pytest.mark.parametrize("cases", [(), (1, 2)], ids=["no case", "two cases"])
-def test_what_design_says_of_draws_and_hypotheses(cases: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("cases", [None, (1, 2)], ids=["no case", "two cases"])
+def test_what_design_says_of_draws_and_hypotheses(cases: tuple[int, ...] | None) -> None:
     """Draws are a formula's own, for all its cases and calls; hypotheses look at cases alone."""
     drawn: dict[str, list[float]] = {"formula": [], "control": []}
     never = Hypothesis("never", "0=1", lambda case: "no case meets it")
@@ -138,7 +138,7 @@ def test_what_design_says_of_draws_and_hypotheses(cases: tuple[int, ...]) -> Non
 
         @claim.check(
             "draw", SIMULATED, formula="formula", controls={"control": "control"},
-            mutate=False, **({"cases": cases} if cases else {}),
+            cases=cases, mutate=False,
         )  # fmt: skip
         def draw(formula: str, examination: Examination, context: Context) -> Evidence:
             drawn[formula] += [float(context.rng().random()) for _ in range(2)]

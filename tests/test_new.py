@@ -126,8 +126,9 @@ def test_a_step_of_the_tutorials_derivation_that_is_wrong_is_not_shown(tmp_path:
     assert text.count("excess = (1 - eta) ** 2 *") == 1
     file.write_text(text.replace("excess = (1 - eta) ** 2 *", "excess = (1 - eta) *"), "utf-8")
     done = command(file.parent, "theoryverify", "derive", "--papers", file.name, "sgd_variance")
-    assert done.returncode != 0
+    assert done.returncode == 4
     assert "✓" not in done.stdout
+    assert "what exceeds the stationary variance shrinks" in done.stdout  # the step that broke
 
 
 def test_a_broken_formula_of_a_new_paper_is_found(tmp_path: Path) -> None:
