@@ -274,7 +274,6 @@ def test_theorems_hold_at_other_laws_and_links(arguments: list[str]) -> None:
         (["lca.F.3", "--depth", "3"], "also needs --law"),
         (["lca.F.3", "--law", "uniform(2"], "is not of the form"),
         (["lca.two-point", "--law", "uniform(2,5)"], "is not a law of two atoms"),
-        (["lca.H.window", "--law", "uniform(2,50)"], "can be put at --law uniform(2,50)"),
         (["lca.G.4", "--law", "uniform(2,5)", "--depth", "1000"], "depth = 1000 is out of range"),
         (["mamba.D", "--link", "abs(z)", "--b", "1"], "no check of claim mamba.D can be put"),
         (["mamba.B", "--link", "3"], "the link '3' is constant"),
