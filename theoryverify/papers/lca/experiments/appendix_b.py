@@ -54,10 +54,10 @@ class Sizes:
 SIZES = {
     "quick": Sizes((1, 2, 3, 4, 5, 6, 8), 40, 3, (2, 5), 128, 64, 80, 512, 400, 4000),
     "laptop": Sizes(
-        (*range(1, 9), 10, 12, 16, 20), 80, 8, (2, 3, 5, 8), 512, 128, 400, 2048, 2000, 20_000
+        (*range(1, 9), 10, 12, 16, 20), 160, 16, (2, 3, 5, 8), 512, 128, 400, 2048, 2000, 20_000
     ),
     "paper": Sizes(
-        (*range(1, 21),), 120, 8, (*range(1, 11), 15), 1024, 256, 3000, 8192, 2000, 100_000
+        (*range(1, 21),), 240, 16, (*range(1, 11), 15), 1024, 256, 3000, 8192, 2000, 100_000
     ),
 }
 
@@ -70,7 +70,7 @@ def appendix_b_data(plan: Plan) -> Data:
         f"Z ~ {UNIFORM!r}, d = {DIM}, direction of m uniform, ζ ~ N(0,1). The best two scalars at "
         "L = ∞ are certified for the full model; for the others they are the best that a search "
         f"found in float64 (a grid of {sizes.grid} by {sizes.grid} in log α and log(-β), then Nelder "
-        f"and Mead from {sizes.starts} points): upper bounds of the minimum. Literal models were "
+        f"and Mead from its {sizes.starts} lowest valleys): upper bounds of the minimum. Literal models were "
         f"trained by Adam from α = 0.1 (0.3 where X is injected once), β = -0.1, for {recipe.steps} "
         f"steps of {recipe.batch} prompts of {recipe.context} examples, rate {recipe.rate:.3g}, "
         f"clipped at 1, one run each, and measured on {sizes.literal_prompts} prompts of {sizes.context} "

@@ -141,15 +141,19 @@ def best_scalars(
 ) -> Arrays:
     """The least excess at infinite context that a search over ``α > 0 > β`` finds.
 
-    A logarithmic grid of ``size`` by ``size``, then Nelder and Mead's method from its ``starts`` best
-    points. An upper bound of the minimum, and no more. Nothing is random: ``rng`` is ignored.
+    A logarithmic grid of ``size`` by ``size``, then Nelder and Mead's method from the ``starts``
+    lowest of the points that are not above their neighbours: best points alone lie all in one valley,
+    and there are many. An upper bound of the minimum, and no more. Nothing is random: ``rng`` is
+    ignored.
     """
+    from scipy.ndimage import minimum_filter
     from scipy.optimize import minimize
 
     alpha, beta = np.meshgrid(
         np.geomspace(0.005, 3, size), -np.geomspace(0.001, 20, size), indexing="ij"
     )
-    level = infinite_excess(arm, law, depth, alpha, beta).ravel()
+    level = infinite_excess(arm, law, depth, alpha, beta)
+    low = np.flatnonzero(np.isfinite(level) & (level == minimum_filter(level, 3, mode="nearest")))
     logs = np.log(np.stack([alpha.ravel(), -beta.ravel()], axis=1))
     found = [
         minimize(
@@ -158,7 +162,7 @@ def best_scalars(
             method="Nelder-Mead",
             options={"xatol": 1e-8, "fatol": 1e-16, "maxiter": 300},
         )
-        for place in np.argsort(level)[:starts]
+        for place in low[np.argsort(level.ravel()[low], kind="stable")][:starts]
     ]
     best = min(found, key=lambda run: float(run.fun))
     at = np.exp(best.x)
