@@ -325,6 +325,18 @@ def test_claims_and_what_is_not_checked():
     assert {check.preset for check in named["mamba.E"].checks} == {"quick", "full"}
 
 
+@pytest.mark.parametrize("claim", [finite.BIAS, finite.STANDS_OUT], ids=lambda claim: claim.id)
+def test_what_only_the_preset_full_looks_at_is_named_in_the_statement(claim):
+    assert {check.preset for check in claim.checks} == {"quick", "full"}
+    for check in claim.checks:
+        if claim is finite.STANDS_OUT:
+            assert f"{check.formula:g}" in claim.statement
+        else:
+            assert f"{16 * check.formula(16):.3f}" in claim.statement
+            assert f"{finite._MARGIN:g}" in claim.statement
+    assert "preset full" in claim.statement
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
