@@ -2,8 +2,8 @@
 # # The limits in context length and in depth
 #
 # arXiv 2602.04872, Lemma E.1 and (6.1). With $\beta = -\alpha$ the stack and its readout are $T$ steps of
-# gradient descent on the context's least squares; the whitening $\frac1L XF_T^\top \to I$ is slower than
-# the risk.
+# gradient descent on the context's least squares; for $d \ge 2$ the whitening $\frac1L XF_T^\top \to I$
+# is not faster than the risk, and slower if $\underline Z > 1$.
 
 # %%
 import sympy

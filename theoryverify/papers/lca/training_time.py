@@ -194,9 +194,10 @@ def predicted_time(law: Law, depth: int, level: Exact, digits: int = 15) -> Encl
 
 
 def relaxation_time(law: Law, depth: int, digits: int = 15) -> Enclosure:
-    """``1/R_T''(α*_T)``: the time constant of the last approach, of order ``r^{-2T}/T``.
+    """``1/R_T''(α*_T)``: the time constant of the last approach, of order ``r^{-2T} T^{κ-1}``.
 
-    That order is for densities that are positive at both ends of the support.
+    ``κ = (Z̄ k_a + Z̲ k_b)/(Z̲ + Z̄)`` where ``(z-1)P(dz)`` is of order ``|z-end|^k dz`` at either end:
+    ``κ = 0`` for a density that is positive at both, if ``Z̲ > 1`` (claim lca.training-time.relaxation).
     """
     law, depth = _check(law, depth)
     star = alpha_star(law, depth, digits + len(str(depth)) + 6).enclosure

@@ -25,6 +25,7 @@ from theoryverify.exact.integrands import Z
 from theoryverify.exact.laws import Law
 from theoryverify.papers.lca import theory
 from theoryverify.papers.lca.claims import untied_context
+from theoryverify.papers.lca.claims.setting import IN_UNITS
 from theoryverify.papers.lca.claims.simulated import Replay, generator, note, require_torch
 from theoryverify.papers.lca.laws import ASSUMPTION_6_1, UNIFORM
 from theoryverify.papers.lca.loss import excess_loss
@@ -48,6 +49,7 @@ BELOW = Claim(
     r"\mathbb E[\text{excess of } \mathrm{LCA}_5] < 10^{-3}\,\mathbb E[\zeta^2]\ \text{ at } "
     r"d=10,\ L=8192,\ \alpha=-\beta=2/7;\quad \text{one layer: } \ge 0.0366\,\mathbb E[\zeta^2]",
     title="at L = 8192 five layers are below 10⁻³, one layer never below 0.0366",
+    hypotheses=IN_UNITS,
     depends_on=("lca.4.1.excess", "lca.H.T3"),
     note="The floor is that of L = ∞; for LSA it holds at every L, as in lca.4.1.trained.",
 )

@@ -168,7 +168,7 @@ def identity_in_integers(
 MONOTONE = Claim(
     "lca.uniqueness.monotone",
     f"{PLACE}, facts M1 to M4",
-    r"G=x^{T-1}/S,\ R=x^{T-2}/S:\ \text{both increase on }(0,1);\ "
+    r"T\ge2\ (R:\ T\ge3):\ G=x^{T-1}/S,\ R=x^{T-2}/S\text{ increase on }(0,1);\ "
     r"\xi^{T-1}/S(-\xi),\ \xi^{T-2}/S(-\xi)\text{ increase, for odd }T\text{ on }(0,1],"
     r"\text{ for even }T\text{ their reciprocals decrease on }(0,\infty)",
     title="M1-M4: G and R are monotone on either side of 0",
@@ -219,7 +219,7 @@ def monotone(formula: tuple[Quotient, Quotient], examination: Examination) -> Ev
 LEMMA = Claim(
     "lca.uniqueness.lemma",
     f"{PLACE}, Lemmas 1 and 2",
-    r"Q(x,y)>0\text{ for all }x\ne y\text{ in }(-1,1);\ "
+    r"T\ge2:\ Q(x,y)>0\text{ for all }x\ne y\text{ in }(-1,1);\ "
     r"\text{for even }T\text{ for all }x\ne y\text{ in }(-\infty,1)",
     title="Q > 0 on (-1,1)², for even T on (-∞,1)²",
     depends_on=("lca.uniqueness.monotone",),

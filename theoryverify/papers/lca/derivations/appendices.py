@@ -68,7 +68,7 @@ def context() -> Iterator[DerivationStep]:
     )
     yield asserted("on m^⊥, at α*: the rate 1-α*", 1 - theory.alpha_limit(), (a + b - 2) / (a + b))
     yield asserted(
-        "it is slower than the risk's r: the difference",
+        "it is not faster than the risk's r, and slower if Z̲ > 1: the difference",
         1 - theory.alpha_limit() - theory.contraction(),
         2 * (a - 1) / (a + b),
     )
