@@ -128,8 +128,8 @@ BIAS = Claim(
     depends_on=("mamba.E.gradient",),
     note="S_α is correlated with the sign of M; the mean over tasks is not 0, whatever T_1. It is the "
     "label's part of -∂L/∂γ_α, a mean over the linear coordinates. The preset quick sees N = 16 alone: "
-    "that it is not 0. Full adds N = 64, to a quarter, which excludes N^{-1/2} and N^{-2} between the two "
-    "and shows no law.",
+    "that it is not 0. Full adds N = 64, to a quarter, which excludes N^{-1/2} and N^{-2} between the "
+    "two and shows no law.",
 )
 
 _SHORT = Step("z", "1", "-2", 4, 1, 16, 250_000)
