@@ -144,7 +144,7 @@ def test_a_control_that_is_the_formula_is_called_so() -> None:
     same = replace(check, controls={"same": toy.x**2 + 2 * toy.x + 1})
     assert run_check(claim, same, Context()).controls[0].reason == "it is the formula itself"
     equal = replace(check, controls={"equal": (toy.x + 1) ** 2})
-    assert run_check(claim, equal, Context()).controls[0].reason == ""
+    assert run_check(claim, equal, Context()).controls[0].reason == "the check accepts it"
 
 
 def test_a_verdict_given_as_text_counts_in_every_case() -> None:
@@ -245,6 +245,7 @@ def test_what_a_check_function_may_ask_for() -> None:
         ),
         (lambda: None, "must take the formula first"),
         (lambda case, examination: None, "must take the formula first"),
+        (lambda formula, case: None, "asks for a case, and it has no cases"),
     ):
         with pytest.raises(InputError, match=words):
             one_check(function)

@@ -201,7 +201,7 @@ class Claim:
         _refuse_other_kinds(where, controls, cases, timeout, preset, at)
 
         def add(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
-            _refuse_other_wishes(where, function)
+            _refuse_other_wishes(where, function, cases)
             self.checks.append(
                 Check(
                     name,
@@ -266,7 +266,7 @@ def _refuse_other_kinds(
         raise InputError(f"{where}: at must be an At, not {at!r}")
 
 
-def _refuse_other_wishes(where: str, function: Callable[..., Evidence]) -> None:
+def _refuse_other_wishes(where: str, function: Callable[..., Evidence], cases: object) -> None:
     """A check function takes the formula, then by name what it asks for."""
     parameters = list(inspect.signature(function).parameters.values())
     if not parameters or parameters[0].name in OFFERED:
@@ -278,3 +278,5 @@ def _refuse_other_wishes(where: str, function: Callable[..., Evidence]) -> None:
                 f"{where}: its function asks for {parameter.name!r}; "
                 f"after the formula it may ask for {', '.join(OFFERED)}"
             )
+        if parameter.name == "case" and cases is None:
+            raise InputError(f"{where}: its function asks for a case, and it has no cases")

@@ -133,10 +133,10 @@ def run_check(
 
 def _reason(judged: Evidence, wrong: Any, formula: Any) -> str:
     """Why a control came out as it did; where it holds, the likeliest mistake."""
-    plain = isinstance(wrong, sympy.Basic | Number | str)
-    if judged.verdict is HOLDS and plain and wrong == formula:
-        return "it is the formula itself"
-    return judged.reason
+    if judged.verdict is not HOLDS:
+        return judged.reason
+    same = isinstance(wrong, sympy.Basic | Number | str) and wrong == formula
+    return "it is the formula itself" if same else "the check accepts it"
 
 
 def _mutation(claim: Claim, check: Check, context: Context, base: str) -> MutantResult:

@@ -126,7 +126,7 @@ class Hypothesis:
 
     name: str
     statement: str
-    failure: Callable[[Any], str | None] = lambda case: None
+    failure: Callable[[Any], str | None] = field(default=lambda case: None, repr=False)
 
     def __post_init__(self) -> None:
         for what, value in (("name", self.name), ("statement", self.statement)):
