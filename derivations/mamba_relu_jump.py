@@ -2,7 +2,7 @@
 # # What one gradient step sees through the rectifier
 #
 # With $M(z) > 0$ exactly for $|z| > t$ the query factors are
-# $K_k = E[he_n(z)he_k(z); |z|>t]$, and $(He_{k-1}\varphi)' = -He_k\varphi$ makes them boundary terms.
+# $J_k = E[he_n(z)he_k(z); |z|>t]$, and $(He_{k-1}\varphi)' = -He_k\varphi$ makes them boundary terms.
 
 # %%
 import sympy
@@ -37,4 +37,4 @@ for order in range(3, 13):
     assert not (integrated - closed).terms
     with precision(80):
         value = Enclosure.of(closed.number().real)
-    print(f"n = {order:2d}: K_{1 if order % 2 else 2} = {value} = {closed}")
+    print(f"n = {order:2d}: J_{1 if order % 2 else 2} = {value} = {closed}")
