@@ -37,3 +37,17 @@ def test_no_controls_are_not_none_of_none() -> None:
     report = Report((samples.claim("toy.A", OUT_OF_REACH),), "quick", 4, {"theoryverify": "9"})
     assert "0 of 0" not in markdown(report)
     assert summary_counts(report)["controls refuted"] == "–"
+
+
+def test_what_a_claim_rests_on_stands_under_the_facts_of_all() -> None:
+    def shown(*assumes: str, **changes: object) -> str:
+        claim = samples.claim("toy.A", assumes=assumes, **changes)
+        out = io.StringIO()
+        show_report(Report((claim,), "quick", 4, {}), console(out))
+        return out.getvalue()
+
+    text = shown("a strong law", "toy.B (only certified)")
+    assert "\ngiven: a strong law\ntoy.A: proved given toy.B (only certified)\n\n1 of 1" in text
+    assert "toy.A: " not in shown("a strong law")
+    undecided = shown("toy.B (only certified)", verdict=OUTSIDE, rung=None)
+    assert "given toy.B" not in undecided  # nothing was shown that could rest on it

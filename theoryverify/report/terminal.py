@@ -93,14 +93,13 @@ def _show_assumptions(report: Report, out: Console) -> None:
     """The facts that checks assume, once for all claims; the claims that one rests on, by its own."""
     checks = [check for claim in report.claims for check in claim.checks]
     facts = list(dict.fromkeys(fact for check in checks for fact in check.assumes))
-    out.print()
-    if facts:
-        out.print("given: " + "; ".join(facts), style="dim", markup=False)
+    lines = ["given: " + "; ".join(facts)] if facts else []
     for claim in report.claims:
         rests_on = [given for given in claim.assumes if given not in facts]
         if rests_on and claim.rung:
-            text = f"{claim.id}: {claim.rung} given {'; '.join(rests_on)}"
-            out.print(text, style="dim", markup=False)
+            lines.append(f"{claim.id}: {claim.rung} given {'; '.join(rests_on)}")
+    if lines:
+        out.print("\n" + "\n".join(lines), style="dim", markup=False)
 
 
 def _show_reasons(report: Report, out: Console) -> None:
