@@ -1,13 +1,18 @@
 """The two-parameter flow: where it ends, what is certified of it, what is refused."""
 
+import json
+import math
 from fractions import Fraction
 
 import pytest
 
+from theoryverify.cli import main
 from theoryverify.errors import HypothesisError, InputError, UndecidedError
 from theoryverify.exact.densities import Uniform
 from theoryverify.exact.laws import Discrete, TwoPoint
+from theoryverify.flow import FlowError
 from theoryverify.papers.lca.flow_two import gradient_flow
+from theoryverify.papers.lca.two import profile
 
 pytest.importorskip("scipy")
 LAW = Uniform(2, 5)
@@ -43,6 +48,50 @@ def test_a_start_off_the_valley() -> None:
     assert far.end is None  # not followed in these coordinates
     assert not far.certified
     assert far.start_loss.lower > Fraction(1, 2)
+
+
+def test_even_depth_is_certified_up_to_infinity() -> None:
+    flow = gradient_flow(LAW, 2, "-0.2", "0.16")
+    assert flow.certified
+    assert not flow.in_window
+    assert flow.error < 1e-9
+    # F_2(∞) = E[W] - E[WZ²]²/E[WZ⁴], from the moments; and the loss far out on both sides.
+    exact = 1 - math.log(2.5) / 3 - 9.5**2 / 155.45
+    assert float(flow.barrier) == pytest.approx(exact, rel=1e-12)
+    for far in (10**8, -(10**8)):
+        assert float(flow.barrier) == pytest.approx(float(profile(LAW, far, 2).loss), rel=1e-6)
+    # A start above F_2(∞), and one that is only below it, at an odd depth.
+    assert not gradient_flow(LAW, 2, "-0.2", "0.1").certified
+    odd = gradient_flow(LAW, 3, "-0.2", "0.16")
+    assert not odd.certified
+    assert odd.start_loss.less_than(flow.barrier) is True
+
+
+def test_an_orbit_that_leaves_the_window() -> None:
+    certified = gradient_flow(TwoPoint("3/2", 4, "9/10"), 2, "-0.005", "0.072")
+    assert certified.certified
+    assert certified.end is None
+    with pytest.raises(FlowError, match="beta"):
+        gradient_flow(LAW, 2, "-0.01", "0.05")
+
+
+@pytest.mark.parametrize(
+    ("alpha0", "code", "claims", "said"),
+    [
+        ("0.26", 0, ["lca.uniqueness"], "ends of the window"),
+        ("0.16", 0, ["lca.uniqueness.even"], "F_T(∞)"),
+        ("0.1", 3, [], "not certified below that"),
+    ],
+)
+def test_what_the_command_says_it_rests_on(
+    alpha0: str, code: int, claims: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["flow", "--law", "uniform(2,5)", "--depth", "2", "--parameters", "2"]
+    command += ["--beta0", "-0.2", "--alpha0", alpha0]
+    assert main(command) == code
+    assert said in capsys.readouterr().out
+    assert main([*command, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["rests_on"] == claims
 
 
 def test_refusals() -> None:

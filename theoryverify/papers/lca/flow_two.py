@@ -2,7 +2,10 @@
 
 **Where it ends** is certified, not integrated: the loss decreases, so if
 ``ℓ(α_0,β_0) < min(F_T(-2/Z̄), F_T(0))`` the flow cannot leave the window, where ``F_T`` has one stationary
-point and α stays bounded (claims ``lca.uniqueness``, ``lca.G.2``); its limit is that point.
+point and α stays bounded (claims ``lca.uniqueness``, ``lca.G.2``); its limit is that point. For even T
+``ℓ(α_0,β_0) < F_T(∞)`` is enough, which is more than ``F_T(0)`` (``lca.uniqueness.even``): ``F_T`` lies
+below that level on one interval of β, which may reach beyond the window, and has one stationary point
+there.
 
 **The orbit** is integrated besides, in float64. In ``(α,β)`` it stalls from T of about 20, because
 ``1-αS`` cancels and the valley floor is ``r^{2T}`` deep. So the coordinates are β and η with
@@ -46,12 +49,16 @@ class TwoParameterFlow:
     limit : BetaStar
         Enclosures of ``(α*_T, β*_T)``.
     certified : bool
-        Whether the start is certified to lie below both ends of the window, so that the flow from it
-        converges to ``limit``.
+        Whether the start is certified to lie below ``barrier``, so that the flow from it converges to
+        ``limit``.
+    in_window : bool
+        Whether it is certified below both ends of the window, so that the flow cannot leave it.
     start_loss, barrier : Enclosure
-        ``ℓ(α_0,β_0)`` and ``min(F_T(-2/Z̄), F_T(0))``.
+        ``ℓ(α_0,β_0)`` and ``min(F_T(-2/Z̄), F_T(0))``; for even T and a start that is not below that,
+        ``F_T(∞)``.
     end : (float, float) or None
-        Where the float64 run ended; ``None`` for a start far above the valley, which is not followed.
+        Where the float64 run ended; ``None`` for a start far above the valley, or an orbit that leaves
+        the window, which are not followed.
     error : float
         Relative distance of that end from ``limit``.
     steps : int
@@ -63,6 +70,7 @@ class TwoParameterFlow:
     beta0: Fraction
     limit: BetaStar
     certified: bool
+    in_window: bool
     start_loss: Enclosure
     barrier: Enclosure
     end: tuple[float, float] | None
@@ -112,32 +120,49 @@ def _flow(
 ) -> TwoParameterFlow:
     at = profile(law, start, depth, 30)
     begin = at.alpha if alpha0 is None else Enclosure.exactly(alpha0, 60)
-    limit, barrier = beta_star(law, depth, digits), _barrier(law, depth)
+    limit, barrier = beta_star(law, depth, digits), _ends_of_window(law, depth)
     with precision(256):
         gap = ball(0) if alpha0 is None else begin.ball() - at.alpha.ball()
         loss = Enclosure.of(at.loss.ball() + at.A.ball() * gap**2)
         scale = ball(Fraction(_valley(law, depth, float(start)).log_scale)).exp()
         eta = gap / scale
         far = not abs(eta) < _FAR
+    certified = in_window = loss.less_than(barrier) is True
+    if depth % 2 == 0 and not in_window:
+        barrier = _at_infinity(law, depth)
+        certified = loss.less_than(barrier) is True
     end, steps = None, 0
     if not far:
-        end, steps = _follow(law, depth, float(start), float(eta.mid()))
+        try:
+            end, steps = _follow(law, depth, float(start), float(eta.mid()))
+        except FlowError:
+            if in_window or not certified:
+                raise
     error = math.inf
     if end is not None:
         reached = (float(limit.alpha), float(limit.beta))
         error = max(abs(x / y - 1) for x, y in zip(end, reached, strict=True))
-    certified = loss.less_than(barrier) is True
     return TwoParameterFlow(
-        law, depth, begin, start, limit, certified, loss, barrier, end, error, steps
+        law, depth, begin, start, limit, certified, in_window, loss, barrier, end, error, steps
     )
 
 
-def _barrier(law: Law, depth: int) -> Enclosure:
+def _ends_of_window(law: Law, depth: int) -> Enclosure:
     """``min(F_T(-2/Z̄), F_T(0))``."""
     with precision(128 + 4 * depth.bit_length()):
         left = profile(law, -2 / law.upper, depth, 15).loss.ball()
         right = loss_over(law, ball(0), depth)
         return Enclosure.of(left.min(right))
+
+
+def _at_infinity(law: Law, depth: int) -> Enclosure:
+    """``F_T(∞) = E[W] - E[WZ^T]²/E[WZ^{2T}]``, with Z in units of Z̄."""
+
+    def moment(power: int) -> Any:
+        return law.expect(LinearPower(weight_polynomial(), 0, 1 / law.upper, power, pole=1))
+
+    with precision(128 + 4 * depth.bit_length()):
+        return Enclosure.of(moment(0) - moment(depth) ** 2 / moment(2 * depth))
 
 
 @dataclass(frozen=True)
@@ -226,7 +251,11 @@ def _follow(law: Law, depth: int, beta: float, eta: float) -> tuple[tuple[float,
             first_step=1e-10 / depth,
         )
         for step in range(1, _MOST_STEPS + 1):
-            message = solver.step()
+            here = float(solver.y[1])
+            try:
+                message = solver.step()
+            except ValueError as problem:  # SciPy's, of numbers that are not finite
+                raise FlowError(f"the integrator failed near beta = {here}: {problem}") from problem
             here = float(solver.y[1])
             if solver.status == "failed":
                 raise FlowError(f"the integrator failed near beta = {here}: {message}")

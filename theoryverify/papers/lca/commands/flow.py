@@ -102,12 +102,17 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
         found = gradient_flow(law, depth, start, alpha0, digits=digits)
     except FlowError as error:  # of the integrator; the theorem is not touched by it
         raise UndecidedError(str(error)) from error
-    rests = (
-        "it rests on lca.uniqueness: one stationary point in the window"
-        if found.certified
-        else "the start is not certified below both ends of the window: Theorem 6.3 does not "
-        "speak of it at this depth"
-    )
+    level = "ends of the window" if found.in_window or depth % 2 else "F_T(∞)"
+    if found.in_window:
+        rests_on, why = ["lca.uniqueness"], "one stationary point in the window"
+    elif found.certified:
+        rests_on, why = ["lca.uniqueness.even"], "one stationary point below that level"
+    else:
+        rests_on = []
+        why = (
+            "the start is not certified below that: Theorem 6.3 does not speak of it at this depth"
+        )
+    rests = "".join(f"it rests on {claim}: " for claim in rests_on)
     document: dict[str, Any] = {
         "law": repr(law),
         "depth": depth,
@@ -118,7 +123,7 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
             "beta": found.limit.beta.to_json(digits + 2),
         },
         "certified": found.certified,
-        "rests_on": ["lca.uniqueness"] if found.certified else [],
+        "rests_on": rests_on,
         "start_loss": found.start_loss.to_json(15),
         "barrier": found.barrier.to_json(15),
         "clock": found.clock,
@@ -134,12 +139,13 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
         f"         β*_T = {found.limit.beta}",
         f"         F_T  = {found.limit.loss}",
         f"why      ℓ(α₀,β₀) = {_short(found.start_loss)}, "
-        f"ends of the window: {_short(found.barrier)}; {rests}",
+        f"{level}: {_short(found.barrier)}; {rests}{why}",
     ]
-    if found.end is not None:
-        lines.append(
-            f"run      radau: ends {found.error:.1e} from it, relatively; clock {found.clock}"
-        )
+    lines.append(
+        "run      none: in float64 an orbit is followed near the valley and in the window only"
+        if found.end is None
+        else f"run      radau: ends {found.error:.1e} from it, relatively; clock {found.clock}"
+    )
     return Outcome(document, "\n".join(lines), 0 if found.certified else 3)
 
 
