@@ -314,6 +314,27 @@ def test_two_parameters_and_steps_beyond_the_window() -> None:
     assert any("alpha·Zmax = 15" in warning for warning in wild.warnings)
 
 
+@pytest.mark.parametrize("beta", [None, 0, "1/5", "-1"])
+def test_a_step_of_zero_leaves_nothing_to_chance(beta: object) -> None:
+    found = finite_context_risk(
+        UNIFORM, dim=5, context=100, depth=3, alpha=0, beta=beta, prompts=2000, rng=0
+    )
+    assert found.status == "ok"
+    assert [found.lower, found.mean, found.upper] == pytest.approx([1, 1, 1], abs=1e-12)
+    assert found.warnings == (
+        "alpha = 0: the prediction is 0 on every prompt, and the risk is E[y²]",
+    )
+
+
+def test_mixing_weights_of_zero_and_above_do_not_contract() -> None:
+    for beta, reach in ((0, "0"), ("1/5", "-1")):
+        found = finite_context_risk(
+            UNIFORM, dim=5, context=100, depth=3, alpha=STEP, beta=beta, prompts=2000, rng=0
+        )
+        expected = f"-beta·Zmax = {reach} is not positive: the iteration does not contract"
+        assert found.warnings[0] == expected
+
+
 def test_bad_input() -> None:
     good = {"dim": 3, "context": 5, "depth": 2, "alpha": "1/4", "prompts": 10}
     for change, message in (

@@ -115,7 +115,8 @@ def finite_context_risk(
     Source: arXiv 2602.04872, Appendix H. The interval is ``mean ± 2.576 sd/√n``. The status is
     ``unreliable`` unless a bound shows that at most a tenth of the second moment lies in events
     that n prompts are not expected to show (:mod:`theoryverify.papers.lca.reliability`), or, for
-    T <= 2, the sample's second moment is within a factor 2 of the exact one.
+    T <= 2, the sample's second moment is within a factor 2 of the exact one. With ``α = 0`` the
+    prediction is 0 and the excess of a prompt is W: the interval is a point, and ``ok``.
 
     Examples
     --------
@@ -243,18 +244,24 @@ def _concluded(
 
 
 def _cautions(setup: Setup, prompts: int) -> Iterator[str]:
+    if setup.alpha == 0:
+        yield "alpha = 0: the prediction is 0 on every prompt, and the risk is E[y²]"
+        return
     reach = setup.alpha * setup.upper if setup.beta == -setup.alpha else -setup.beta * setup.upper
     name = "alpha·Zmax" if setup.beta == -setup.alpha else "-beta·Zmax"
     if reach >= 2:
         yield f"{name} = {reach:.6g} is at least 2: outside (H.4), the iteration does not contract"
     elif reach <= 0:
-        yield f"{name} = {reach:.6g} is not positive: the iteration does not contract"
+        # + 0: of -0.0 it makes 0.
+        yield f"{name} = {reach + 0:.6g} is not positive: the iteration does not contract"
     if prompts < _FEW:
         yield f"only {prompts} prompts: the interval rests on the central limit theorem"
 
 
 def _unreliable(law: Law, setup: Setup, prompts: int, sample: _Sample) -> str | None:
     """The reason why the sample cannot be trusted, or ``None``."""
+    if setup.alpha == 0:
+        return None  # e = W on every prompt: nothing is left to chance
     tail = unseen_tail(setup, prompts)
     allowed = SHARE * sample.deviation**2
     if sample.deviation > 0 and tail.log_second <= math.log(allowed):
