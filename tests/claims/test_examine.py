@@ -165,6 +165,7 @@ def test_a_verdict_given_as_text_counts_in_every_case() -> None:
         ((HOLDS, 3), "scope of evidence must be text, not 3"),
         ((HOLDS, "", None), "reason of evidence must be text"),
         ((HOLDS, "", "", "a fact"), "tuple of texts, not 'a fact'"),
+        ((HOLDS, "", "", (3,)), r"tuple of texts, not \(3,\)"),
     ],
 )
 def test_evidence_of_another_kind_is_refused(values: tuple[Any, ...], words: str) -> None:
@@ -317,6 +318,8 @@ def test_steps_show_text() -> None:
     for note in (Examination().decide, Examination().lemma):
         with pytest.raises(InputError, match="what it shows must be text, not True"):
             note("2 < 1", None, True)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="its name must be text, not None"):
+            note(None, True)  # type: ignore[arg-type]
 
 
 def test_an_identity_of_floats_is_undecided() -> None:

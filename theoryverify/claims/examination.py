@@ -61,7 +61,7 @@ class Examination:
         ------
         InputError
             If ``holds`` is anything but ``True``, ``False``, ``None``, or one of the first two as NumPy
-            and SymPy write them; or if ``shown`` is no text.
+            and SymPy write them; or if ``name`` or ``shown`` is no text.
         """
         holds = _outcome(name, holds)
         self._note(name, holds, shown, by)
@@ -104,7 +104,7 @@ class Examination:
         InputError
             For what :meth:`decide` refuses.
         """
-        holds = decision.holds if isinstance(decision, Decision) else _outcome(name, decision)
+        holds = _outcome(name, decision.holds if isinstance(decision, Decision) else decision)
         if isinstance(decision, Decision):
             shown, by = decision.reason, by or _statement(decision)
         if holds is False:
@@ -127,8 +127,9 @@ class Examination:
         return Evidence(HOLDS, scope, "", assumes, steps)
 
     def _note(self, name: str, holds: bool | None, shown: str, by: By) -> None:
-        if not isinstance(shown, str):
-            raise InputError(f"step {name!r}: what it shows must be text, not {shown!r}")
+        for what, value in (("its name", name), ("what it shows", shown)):
+            if not isinstance(value, str):
+                raise InputError(f"step {name!r}: {what} must be text, not {value!r}")
         self._steps.append(Step(name, holds, shown, by))
 
     def _decision(self, name: str, decision: Decision) -> bool | None:

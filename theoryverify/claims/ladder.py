@@ -77,7 +77,7 @@ class Evidence:
     Raises
     ------
     InputError
-        For a verdict that is none, or a scope or a reason that is no text.
+        For a verdict that is none, or a scope, a reason or an assumption that is no text.
     """
 
     verdict: Verdict
@@ -92,7 +92,7 @@ class Evidence:
         for what, value in (("scope", self.scope), ("reason", self.reason)):
             if not isinstance(value, str):
                 raise InputError(f"the {what} of evidence must be text, not {value!r}")
-        if isinstance(self.assumes, str):
+        if isinstance(self.assumes, str) or not all(isinstance(f, str) for f in self.assumes):
             raise InputError(f"what evidence assumes is a tuple of texts, not {self.assumes!r}")
 
 
