@@ -159,6 +159,8 @@ def test_no_expansion_of_a_minimum_that_is_not_there() -> None:
         assert (rate.beta is not None) is present
         assert ("none in (-2/Zmax, 0)" in "\n".join(rate.lines())) is not present
     assert Rate.of(U25, 1).minimum is None
+    # Beyond 10^6 only Lemma G.6 tells, and its T' is larger still for this law.
+    assert Rate.of(ScaledBeta(2, 5000, "1/2", 200), 10**7).minimum is None
 
 
 def test_terms_that_mean_nothing_are_said_to() -> None:

@@ -16,10 +16,9 @@ from theoryverify.exact.ends import EndSeries, end_series
 from theoryverify.exact.evaluate import BALL, compiled
 from theoryverify.exact.laws import Law
 from theoryverify.exact.rationals import Exact, positive_integer, rational
-from theoryverify.papers.lca import appendix_g, assumptions, rate_theory, theory
+from theoryverify.papers.lca import appendix_g, assumptions, rate_theory, theory, two
 from theoryverify.papers.lca.alpha_star import MAX_DEPTH
 from theoryverify.papers.lca.kernels import weight_polynomial
-from theoryverify.papers.lca.two import interior_sign
 
 _MOST_TERMS = 30
 
@@ -127,7 +126,7 @@ class Rate:
         Of β*_T, two parameters; none where there is no β*_T to expand, or none is seen.
     minimum : bool or None
         Whether F_T has a stationary point β*_T in the window ``(-2/Z̄, 0)``; ``None`` at T = 1, where
-        all points are, and where it is not decided.
+        all points are, and where it is not decided (from T = 10^6 to the ``T'`` of Lemma G.6).
     """
 
     order: str
@@ -163,7 +162,9 @@ def _minimum_in_window(law: Law, depth: int) -> bool | None:
     """Whether F_T has a stationary point in ``(-2/Z̄, 0)``; from ``T'(-1/Z̄)`` on (Lemma G.6) it has."""
     if depth >= appendix_g.constants(law, -1 / law.upper).depth_bound:
         return True
-    inside = interior_sign(law, depth)
+    if depth > two.MAX_DEPTH:
+        return None
+    inside = two.interior_sign(law, depth)
     return None if inside is None else inside == -1
 
 
