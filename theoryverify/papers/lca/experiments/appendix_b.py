@@ -71,8 +71,8 @@ def appendix_b_data(plan: Plan) -> Data:
         "L = ∞ are certified for the full model; for the others they are the best that a search "
         f"found in float64 (a grid of {sizes.grid} by {sizes.grid} in log α and log(-β), then Nelder "
         f"and Mead from its {sizes.starts} lowest valleys): upper bounds of the minimum. Literal "
-        f"models were trained by Adam from α = 0.1 (0.3 where X is injected once), β = -0.1, for {recipe.steps} "
-        f"steps of {recipe.batch} prompts of {recipe.context} examples, rate {recipe.rate:.3g}, "
+        "models were trained by Adam from α = 0.1 (0.3 where X is injected once), β = -0.1, for "
+        f"{recipe.steps} steps of {recipe.batch} prompts of {recipe.context} examples, rate {recipe.rate:.3g}, "
         f"clipped at 1, one run each, and measured on {sizes.literal_prompts} prompts of {sizes.context} "
         f"examples; exactly in law on {sizes.law_prompts} prompts of {LONG:.0e}. Intervals are 99%, "
         "by the central limit theorem.",
