@@ -73,8 +73,9 @@ def appendix_b_data(plan: Plan) -> Data:
         f"and Mead from its {sizes.starts} lowest valleys): upper bounds of the minimum. Literal "
         "models were trained by Adam from α = 0.1 (0.3 where X is injected once), β = -0.1, for "
         f"{recipe.steps} steps of {recipe.batch} prompts of {recipe.context} examples, rate "
-        f"{recipe.rate:.3g}, clipped at 1, one run each, and measured on {sizes.literal_prompts} prompts of {sizes.context} "
-        f"examples; exactly in law on {sizes.law_prompts} prompts of {LONG:.0e}. Intervals are 99%, "
+        f"{recipe.rate:.3g}, clipped at 1, one run each, and measured on {sizes.literal_prompts} "
+        f"prompts of {sizes.context} examples; exactly in law on {sizes.law_prompts} prompts of "
+        f"{LONG:.0e}. Intervals are 99%, "
         "by the central limit theorem.",
     )
 
