@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from theoryverify.papers.mamba.experiments import training as base_training
 from theoryverify.papers.mamba.experiments.icl_sizes import CHANGES, SIZES, Sizes
 from theoryverify.papers.mamba.figures.icl_curves import ICL_CURVES, LOOKS
 from theoryverify.papers.mamba.figures.training import TRAINING
-from theoryverify.simulate import icl_estimate
-from theoryverify.simulate.icl_config import Model
+from theoryverify.simulate import icl_estimate, icl_training
+from theoryverify.simulate.icl_config import Configuration, Model
 from theoryverify.simulate.icl_labels import hermite_profile, label_masses, label_values
 
 _QUICK = SIZES["quick"]
@@ -205,6 +206,22 @@ def test_trainings_are_shared_and_go_on(
     for key, runs in first.items():
         for one, two in zip(runs, again[key], strict=True):
             assert np.array_equal(one["errors"], two["errors"])
+
+
+def test_a_model_that_is_tested_and_probed_is_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[object] = []
+    honest = icl_training.train_in_context
+
+    def count(settings: Configuration, **how: Any) -> icl_training.Trained:
+        trained.append(settings)
+        return honest(settings, **how)
+
+    monkeypatch.setattr(icl_training, "train_in_context", count)
+    cells_icl.model.cache_clear()
+    sizes = replace(TINY, seeds=1)
+    icl_trainings.trainings(Plan(), sizes, ("base",))
+    icl_trainings.probes(Plan(), sizes)
+    assert len(trained) == len(set(trained)) == 2  # Mamba and GPT-2
 
 
 def test_what_is_left_of_trainings_is_announced(
