@@ -10,8 +10,8 @@ import sympy
 
 from theoryverify.claims.discovery import each
 from theoryverify.claims.paper import Derivation, DerivationStep, Outcome, Paper
-from theoryverify.claims.paper_files import told
 from theoryverify.claims.registry import require_claims
+from theoryverify.claims.told import told
 from theoryverify.errors import InputError
 
 BROKE = 4

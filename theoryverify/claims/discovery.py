@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.paper import Paper, described
+from theoryverify.claims.paper import Paper
 from theoryverify.claims.paper_files import (
     as_options,
     imported_files,
@@ -22,6 +22,7 @@ from theoryverify.claims.paper_files import (
     named_files,
     paper_of,
 )
+from theoryverify.claims.told import described
 from theoryverify.errors import InputError
 
 GROUP = "theoryverify.papers"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-import traceback
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from numbers import Number
-from pathlib import Path
 from typing import Any
 
 import sympy
@@ -26,6 +23,7 @@ from theoryverify.claims.ladder import (
 )
 from theoryverify.claims.mutants import mutants
 from theoryverify.claims.results import CheckResult, ControlResult, MutantResult
+from theoryverify.claims.told import place
 from theoryverify.errors import HypothesisError, UndecidedError
 
 
@@ -63,8 +61,8 @@ def _at(
     except UndecidedError as error:
         return Evidence(INCONCLUSIVE, "", str(error))
     except Exception as error:  # a broken check must not take the run down, nor refute anything
-        place = _place(error, check.function, *(h.failure for h in claim.hypotheses))
-        return Evidence(ERROR, "", f"{type(error).__name__}: {error}{place}")
+        where = place(error, check.function, *(h.failure for h in claim.hypotheses))
+        return Evidence(ERROR, "", f"{type(error).__name__}: {error}{where}")
 
 
 def _outside(claim: Claim, case: Any, without: Collection[str]) -> Evidence | None:
@@ -82,16 +80,6 @@ def _run(check: Check, formula: Any, case: Any, context: Context) -> Evidence:
     if not isinstance(evidence, Evidence):
         return Evidence(ERROR, "", f"the check returned {evidence!r}, not Evidence")
     return evidence
-
-
-def _place(error: Exception, *functions: Callable[..., Any]) -> str:
-    """The last line that an author of these functions wrote: it is theirs to mend, not ours."""
-    codes = [getattr(inspect.unwrap(function), "__code__", None) for function in functions]
-    files = {code.co_filename for code in codes if code}
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename in files:
-            return f" ({Path(frame.filename).name}, line {frame.lineno})"
-    return ""
 
 
 def run_check(

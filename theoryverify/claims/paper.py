@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from theoryverify.claims.told import described
 from theoryverify.errors import InputError
 
 
@@ -131,10 +132,3 @@ class Paper:
 
 _KINDS = {"derivations": Derivation, "commands": Command}
 """Of the lists whose kind is known here; the others are looked at by those who use them."""
-
-
-def described(error: BaseException) -> str:
-    """Its text, with its kind where it is not one of ours."""
-    if isinstance(error, SystemExit):  # let through, it would end a run as if all were well
-        return f"it ends the program (sys.exit({'' if error.code is None else repr(error.code)}))"
-    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from theoryverify.claims.paper import Paper, described
+from theoryverify.claims.paper import Paper
+from theoryverify.claims.told import described, last_frame
 from theoryverify.errors import InputError
 
 VARIABLE = "THEORYVERIFY_PAPERS"
@@ -121,27 +121,9 @@ def _imported(name: str, source: Path) -> Any:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
-        line = line_in(str(source), error)
+        frame = last_frame(error, {str(source)})
         raise InputError(
             f"paper file {str(source)!r} does not import: {described(error)}"
-            + (f" (line {line})" if line else "")
+            + (f" (line {frame.lineno})" if frame else "")
         ) from error
     return module
-
-
-def told(error: BaseException, function: Callable[..., Any]) -> str:
-    """An error that a function of the user's met: its text, and the line of its file."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None or not (line := line_in(code.co_filename, error)):
-        return described(error)
-    return f"{described(error)} ({Path(code.co_filename).name}, line {line})"
-
-
-def line_in(file: str, error: BaseException) -> int:
-    """The last line of a file that the error came through, 0 if none: what its author wants to see."""
-    place, line = error.__traceback__, 0
-    while place is not None:
-        if place.tb_frame.f_code.co_filename == file:
-            line = place.tb_lineno
-        place = place.tb_next
-    return line

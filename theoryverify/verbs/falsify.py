@@ -41,8 +41,8 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Outcome:
-    from theoryverify.claims.paper_files import told
     from theoryverify.claims.search import falsify, searches_of
+    from theoryverify.claims.told import told
     from theoryverify.exact.rationals import positive_integer
 
     if args.claim is None:

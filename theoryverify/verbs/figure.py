@@ -94,7 +94,7 @@ def _folders(out: Path, plan: Plan) -> Iterator[Path]:
 def _told(figure: Figure, what: str) -> Iterator[None]:
     """Say in one line what a figure of the user's file raises; what a command may raise stays."""
     from theoryverify.claims.discovery import options_for
-    from theoryverify.claims.paper_files import told
+    from theoryverify.claims.told import told
 
     try:
         yield
