@@ -21,10 +21,12 @@ from theoryverify.claims import (
 )
 from theoryverify.claims.statements import (
     Statement,
+    degree,
     differs,
     equals,
     expression_of,
     gaussian,
+    nonnegative,
 )
 from theoryverify.exact.balls import Enclosure, ball, bits_for, precision, sign
 from theoryverify.exact.gate import Gate
@@ -527,10 +529,21 @@ def _diverges(exponent: sympy.Expr) -> bool | None:
     return None if falls is None else not falls
 
 
-def _leading_coefficients(degree: int) -> tuple[sympy.Expr, ...]:
+def _leading_term(exponent: sympy.Expr) -> list[Statement]:
+    """That h has the degree and the sign at infinity which decide."""
+    h = sympy.Poly(exponent, z)
+    n, leading = h.degree(), sympy.expand(h.LC() * _SCALE)
+    if n < 2:  # the squares cancel; what is left has a sign of either kind
+        return [degree(exponent, z, n)]
+    below = degree(sympy.expand(exponent * _SCALE - leading * z**n), z, n - 1)
+    sign = 1 if leading.is_positive else -1
+    return [below, nonnegative(sign * leading, sorted(leading.free_symbols, key=str), strict=True)]
+
+
+def _leading_coefficients(n: int) -> tuple[sympy.Expr, ...]:
     """All nonzero ones by a positive number ``a``: by sign; in degree 2 as compared with ``ρ/2``."""
     a = sympy.Symbol("a", positive=True)
-    return (_SCALE / 2 + a, _SCALE / 2, _SCALE / 2 - a) if degree == 2 else (a, -a)
+    return (_SCALE / 2 + a, _SCALE / 2, _SCALE / 2 - a) if n == 2 else (a, -a)
 
 
 @SOFTMAX.check(
@@ -549,16 +562,18 @@ def _leading_coefficients(degree: int) -> tuple[sympy.Expr, ...]:
     },
 )
 def leading_terms(stated: _Diverges, examination: Examination) -> Evidence:
-    for degree in range(1, 9):
-        lower = sympy.symbols(f"a0:{degree}", real=True)
+    for n in range(1, 9):
+        lower = sympy.symbols(f"a0:{n}", real=True)
         rest = sum((c * z**k for k, c in enumerate(lower)), sympy.Integer(0))
-        for leading in _leading_coefficients(degree):
-            found = _diverges((leading * z**degree + rest) / _SCALE - z**2 / 2)
-            said = stated(degree, leading)
+        for leading in _leading_coefficients(n):
+            exponent = (leading * z**n + rest) / _SCALE - z**2 / 2
+            found = _diverges(exponent)
+            said = stated(n, leading)
             examination.decide(
-                f"degree {degree}, leading coefficient {leading}: {'∞' if said else 'finite'}",
+                f"degree {n}, leading coefficient {leading}: {'∞' if said else 'finite'}",
                 None if found is None or said is None else found == said,
                 "∞" if found else "finite",
+                by=_leading_term(exponent),
             )
     return examination.evidence(
         "every ρ and every polynomial of degree 1 to 8; from degree 3 on g/ρ has the leading term"
