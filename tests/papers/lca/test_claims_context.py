@@ -36,8 +36,11 @@ def _placed(name: str, law: str) -> Claim:
     return placed(CLAIMS[name], {"law": law}).claim
 
 
-@pytest.mark.parametrize("law", ["uniform(1,30)", "uniform(2,50)", f"uniform(1,{10**15})"])
-def test_the_window_of_appendix_h_at_ends_far_apart(law: str) -> None:
+@pytest.mark.parametrize(
+    "law", ["uniform(1,30)", "uniform(2,50)", f"uniform(1,{10**15})", "uniform(7,9)"]
+)
+def test_the_window_of_appendix_h_at_other_laws(law: str) -> None:
+    """Ends far apart; and ``(7,9)``, where the threshold is the integer 9000."""
     (check,) = _placed("lca.H.window", law).checks
     result = run_check(CLAIMS["lca.H.window"], check, Context(parameters={"law": law}))
     assert result.verdict is HOLDS, result.why

@@ -426,8 +426,9 @@ def threshold(formula: sympy.Expr, case: Law, examination: Examination) -> Evide
     digits = 20 + 3 * len(str(case.upper // case.lower))
     with precision(bits_for(digits) + 64):
         at = {"a": ball(case.lower), "b": ball(case.upper), "d": arb(dim)}
-        edge_ = compiled(formula, BALL)(at, False)
-        below, above = int(edge_.floor().unique_fmpz()), int(edge_.ceil().unique_fmpz())
+        edge_ = Enclosure.of(compiled(formula, BALL)(at, False))
+    # Where the threshold is an integer, the enclosure lies on both sides of it.
+    below, above = math.floor(edge_.lower), math.ceil(edge_.upper)
     # t moves the threshold by 2td/(√(1+Z̲/Z̄)-1)³ < 30td(Z̄/Z̲)³, which is to be far below one.
     slack = (case.lower / case.upper) ** 3 / 10**9
     for context, expected in ((above + 1, True), (below - 1, False)):
