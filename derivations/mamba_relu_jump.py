@@ -25,8 +25,8 @@ assert_identity(square[-2], n * (n - 1))
 # %% [markdown]
 # ## Closed forms
 #
-# $J_1 = 2[He_n+nHe_{n-2}](t)\varphi(t)/\sqrt{n!}$ for odd $n$ and
-# $J_2 = \sqrt2[He_{n+1}+2nHe_{n-1}+n(n-1)He_{n-3}](t)\varphi(t)/\sqrt{n!}$ for even $n$, here at
+# $J_1 = 2[He_n+nHe_{n-2}](t)\varphi(t)/\sqrt{n!}$ for odd $n\ge3$ and
+# $J_2 = \sqrt2[He_{n+1}+2nHe_{n-1}+n(n-1)He_{n-3}](t)\varphi(t)/\sqrt{n!}$ for even $n\ge4$, here at
 # $t^2 = 1-1/n$.
 
 # %%

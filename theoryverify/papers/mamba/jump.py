@@ -23,7 +23,7 @@ def threshold(n: int) -> Surds:
 
 
 def jump_polynomial(n: int) -> Surds:
-    """``B(t)`` with ``J_k = B(t) φ(t)``: ``k = 1`` for odd ``n``, ``k = 2`` for even ``n``.
+    """``B(t)`` with ``J_k = B(t) φ(t)``: ``k = 1`` for odd ``n``, ``k = 2`` for even ``n``, ``n >= 3``.
 
     ``J_1 = 2 [He_n + n He_{n-2}](t) φ(t)/√(n!)``,
     ``J_2 = √2 [He_{n+1} + 2n He_{n-1} + n(n-1) He_{n-3}](t) φ(t)/√(n!)``.

@@ -251,11 +251,11 @@ def sphere(formula: tuple[sympy.Expr, ...], examination: Examination) -> Evidenc
 JUMP = Claim(
     "mamba.T15",
     "one gradient step: the rectifier's jump",
-    r"J_k(t)=\mathbb E[\mathrm{he}_n(z)\mathrm{he}_k(z);\ |z|>t],\ t\ge0:\quad "
+    r"J_k(t)=\mathbb E[\mathrm{he}_n(z)\mathrm{he}_k(z);\ |z|>t],\ t\ge0,\ n\ge3:\quad "
     r"J_1 = \tfrac{2[\mathrm{He}_n+n\mathrm{He}_{n-2}](t)\phi(t)}{\sqrt{n!}}\ (n\text{ odd}),\quad "
     r"J_2 = \tfrac{\sqrt2[\mathrm{He}_{n+1}+2n\mathrm{He}_{n-1}+n(n-1)\mathrm{He}_{n-3}](t)\phi(t)}"
     r"{\sqrt{n!}}\ (n\text{ even})",
-    title="closed forms of E[he_n he_k; |z| > t] for k = 1, 2",
+    title="closed forms of E[he_n he_k; |z| > t] for k = 1, 2 and n >= 3",
     depends_on=("mamba.recurrence",),
     note=f"{NUMBERING} J_k is the label's part of the query factor K_k (mamba.E.query) for g = he_n "
     "where M > 0 for |z| > t; for γ^(0) = 1 and ρ → ∞ that is t² = 1 - 1/n.",
@@ -287,8 +287,8 @@ def exact_integration(closed: Callable[[int], Surds], examination: Examination) 
 TAILS = Claim(
     "mamba.T15.tail",
     "one gradient step: the rectifier's jump",
-    r"\int_t^\infty \mathrm{He}_k\phi = \mathrm{He}_{k-1}(t)\phi(t)",
-    title="∫_t^∞ He_k φ = He_{k-1}(t) φ(t)",
+    r"k\ge1:\ \int_t^\infty \mathrm{He}_k\phi = \mathrm{He}_{k-1}(t)\phi(t)",
+    title="∫_t^∞ He_k φ = He_{k-1}(t) φ(t) for k >= 1",
     depends_on=("mamba.hermite",),
 )
 

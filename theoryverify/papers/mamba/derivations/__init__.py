@@ -178,14 +178,16 @@ def sphere_moments() -> Iterator[DerivationStep]:
 
 
 def relu_jump() -> Iterator[DerivationStep]:
-    """Closed forms of J_1, J_2 for g = he_n, M > 0 iff |z| > t, t² = 1 - 1/n."""
-    yield DerivationStep("(He_{k-1} φ)' = -He_k φ, so ∫_t^∞ He_k φ = He_{k-1}(t) φ(t)")
+    """Closed forms of J_1, J_2 for g = he_n, n >= 3, M > 0 iff |z| > t, t² = 1 - 1/n."""
+    yield DerivationStep("(He_{k-1} φ)' = -He_k φ, so ∫_t^∞ He_k φ = He_{k-1}(t) φ(t), k >= 1")
     yield DerivationStep(
-        "n odd: z He_n = He_{n+1} + n He_{n-1}, so J_1 = 2[He_n + n He_{n-2}](t) φ(t)/√(n!)"
+        "n >= 3 odd: z He_n = He_{n+1} + n He_{n-1}, so J_1 = 2[He_n + n He_{n-2}](t) φ(t)/√(n!)"
     )
     square = theory.raising(theory.raising({0: sympy.Integer(1)}))
     yield asserted(
-        "n even: He_2 He_n = He_{n+2} + 2n He_n + n(n-1) He_{n-2}; the middle", square[0] - 1, 2 * n
+        "n >= 4 even: He_2 He_n = He_{n+2} + 2n He_n + n(n-1) He_{n-2}; the middle",
+        square[0] - 1,
+        2 * n,
     )
     yield asserted("and the last coefficient", square[-2], n * (n - 1))
     yield DerivationStep("so J_2 = √2 [He_{n+1} + 2n He_{n-1} + n(n-1) He_{n-3}](t) φ(t)/√(n!)")
