@@ -653,6 +653,7 @@ GAP = Claim(
     r"=0.32998\ldots\ne1/\sqrt{10};\quad Z\in\{2,3,5\}:\ T=3\text{ layers are Bayes optimal}",
     title="a gap in the support changes the limit; n atoms need n untied layers",
     hypotheses=(ASSUMPTION_6_1,),
+    depends_on=("lca.untied.optimum",),
     note="So the limit 1/√(Z̲Z̄) of the mean step needs a support without gaps.",
 )
 
