@@ -111,7 +111,7 @@ def test_flow_with_two_parameters(capsys: pytest.CaptureFixture[str]) -> None:
         "-1/5",
     )
     assert found["certified"] is True
-    assert found["rests_on"] == ["lca.uniqueness"]
+    assert found["rests_on"] == ["lca.uniqueness.flow"]
     assert inside("-0.28212926058379541929157", found["limit"]["beta"])
     assert found["runs"][0]["error"] < 1e-9
 

@@ -78,8 +78,8 @@ def test_an_orbit_that_leaves_the_window() -> None:
 @pytest.mark.parametrize(
     ("alpha0", "code", "claims", "said"),
     [
-        ("0.26", 0, ["lca.uniqueness"], "ends of the window"),
-        ("0.16", 0, ["lca.uniqueness.even"], "F_T(∞)"),
+        ("0.26", 0, ["lca.uniqueness.flow"], "ends of the window"),
+        ("0.16", 0, ["lca.uniqueness.flow"], "F_T(∞)"),
         ("0.1", 3, [], "not certified below that"),
     ],
 )

@@ -103,12 +103,12 @@ def _two(law: Law, depth: int, digits: int, args: argparse.Namespace) -> Outcome
     except FlowError as error:  # of the integrator; the theorem is not touched by it
         raise UndecidedError(str(error)) from error
     level = "ends of the window" if found.in_window or depth % 2 else "F_T(∞)"
+    rests_on = ["lca.uniqueness.flow"] if found.certified else []
     if found.in_window:
-        rests_on, why = ["lca.uniqueness"], "one stationary point in the window"
+        why = "one stationary point in the window"
     elif found.certified:
-        rests_on, why = ["lca.uniqueness.even"], "one stationary point below that level"
+        why = "one stationary point below that level"
     else:
-        rests_on = []
         why = (
             "the start is not certified below that: Theorem 6.3 does not speak of it at this depth"
         )
