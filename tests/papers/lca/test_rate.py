@@ -148,7 +148,9 @@ def test_the_command_shows_both_terms(capsys: pytest.CaptureFixture[str]) -> Non
     assert "(first)" in out
     assert "(two parameters)" in out
     assert main(["alpha-star", "--law", "uniform(2,5)", "--depth", "1", "--json"]) == 0
-    assert "beta_expansion" not in json.loads(capsys.readouterr().out)["rate"]
+    rate = json.loads(capsys.readouterr().out)["rate"]
+    assert "beta_expansion" not in rate
+    assert rate["minimum_in_window"] is None
 
 
 def test_no_expansion_of_a_minimum_that_is_not_there() -> None:
@@ -156,6 +158,7 @@ def test_no_expansion_of_a_minimum_that_is_not_there() -> None:
     for depth, present in ((5, False), (40, True), (10**9, True)):
         rate = Rate.of(rare, depth)
         assert rate.minimum is present
+        assert rate.to_json()["minimum_in_window"] is present
         assert (rate.beta is not None) is present
         assert ("none in (-2/Zmax, 0)" in "\n".join(rate.lines())) is not present
     assert Rate.of(U25, 1).minimum is None
@@ -174,6 +177,21 @@ def test_terms_that_mean_nothing_are_said_to() -> None:
         assert alpha_expansion(U25, depth).in_range
         assert beta_expansion(U25, depth).in_range
     assert "too small" not in str(beta_expansion(U25, 2))
+
+
+def test_terms_within_the_inverse_ends_but_outside_the_certified_bounds() -> None:
+    """α*_3 is below 0.128 for certain and ``-β*_3`` below ``2/Z̄``; both sums are 0.297."""
+    wide = Uniform("1.05", 20)
+    for found, sign in ((alpha_expansion(wide, 3), 1), (beta_expansion(wide, 3), -1)):
+        assert 1 / wide.upper < sign * float(found.value) < 1 / wide.lower
+        assert not found.in_range
+        assert "T is too small" in str(found)
+    assert alpha_expansion(wide, 3).bounds.upper < Fraction("0.13")
+    low, high = beta_expansion(wide, 3).bounds.lower, beta_expansion(wide, 3).bounds.upper
+    assert float(low) == pytest.approx(-0.1)
+    assert float(high) == pytest.approx(-0.05)
+    assert alpha_expansion(wide, 1000).in_range
+    assert beta_expansion(wide, 1000).in_range
 
 
 def test_terms_that_vanish() -> None:

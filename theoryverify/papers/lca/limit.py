@@ -85,6 +85,15 @@ def _bracket(law: Law, depth: int, epsilon: Fraction | None, digits: int) -> Bra
         )
 
 
+def bracket_from_here_on(law: Law, depth: int) -> Enclosure:
+    """The bracket of Theorem F.3, within the ``(1/Z̄, 1/Z̲)`` of Lemma F.1."""
+    bracket = limit_bracket(law, depth).enclosure
+    with precision(256):
+        low = max(ball(bracket.lower), (1 / ball(law.upper)).lower())
+        high = min(ball(bracket.upper), (1 / ball(law.lower)).upper())
+        return Enclosure(low, high)
+
+
 def ratio(law: Law) -> Fraction:
     """``r = (b-a)/(b+a)``."""
     return (law.upper - law.lower) / (law.upper + law.lower)

@@ -19,6 +19,7 @@ from theoryverify.exact.rationals import Exact, positive_integer, rational
 from theoryverify.papers.lca import appendix_g, assumptions, rate_theory, theory, two
 from theoryverify.papers.lca.alpha_star import MAX_DEPTH
 from theoryverify.papers.lca.kernels import weight_polynomial
+from theoryverify.papers.lca.limit import bracket_from_here_on
 
 _MOST_TERMS = 30
 
@@ -81,14 +82,17 @@ class Expansion:
         The limit and all terms.
     error : str
         The order of what is left out.
+    bounds : Enclosure
+        Where α*_T or β*_T lies for certain.
     in_range : bool
-        Whether no partial sum is seen to leave ``(1/Z̄, 1/Z̲)``, where α*_T and ``-β*_T`` lie. Where
-        one does, T is too small for the terms to mean anything.
+        Whether no partial sum is seen to leave the bounds. Where one does, T is too small for the
+        terms to mean anything.
     """
 
     terms: dict[str, Enclosure]
     value: Enclosure
     error: str
+    bounds: Enclosure
     in_range: bool
 
     def to_json(self) -> dict[str, Any]:
@@ -96,12 +100,13 @@ class Expansion:
             "terms": {name: term.to_json() for name, term in self.terms.items()},
             "value": self.value.to_json(),
             "error": self.error,
+            "bounds": self.bounds.to_json(),
             "in_range": self.in_range,
         }
 
     def __str__(self) -> str:
         shown = " ".join(f"{_signed(term)} ({name})" for name, term in self.terms.items())
-        warning = "" if self.in_range else "; T is too small: they leave (1/Zmax, 1/Zmin)"
+        warning = "" if self.in_range else f"; T is too small: they leave {self.bounds}"
         return f"{shown} + {self.error}{warning}"
 
 
@@ -145,7 +150,7 @@ class Rate:
         return cls(order, alpha_expansion(law, depth, digits), beta, minimum)
 
     def to_json(self) -> dict[str, Any]:
-        found = {"expansion": self.alpha.to_json()}
+        found = {"expansion": self.alpha.to_json(), "minimum_in_window": self.minimum}
         return found | ({"beta_expansion": self.beta.to_json()} if self.beta else {})
 
     def lines(self) -> list[str]:
@@ -233,7 +238,8 @@ def alpha_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
             error = f"O(1/{_power(ends.order)})"
         else:
             error = "O(log(T)^3/T^3)"
-        return _expansion(ends, depth, ball(2 / (law.lower + law.upper)), chosen, error)
+        limit = ball(2 / (law.lower + law.upper))
+        return _expansion(ends, depth, limit, chosen, error, bracket_from_here_on(law, depth))
 
 
 def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
@@ -249,11 +255,12 @@ def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         ends = law_ends(law)
         exponents = (ends.lower.exponent, ends.upper.exponent)
         limit = ball(-2 / (law.lower + law.upper))
+        bounds = _window(law)
         if min(exponents) == -1:
             first = first_order_two(exponents)
             if depth % 2 == 0 and law.atom(law.lower) + law.atom(law.upper) == 1:
                 first = sympy.Integer(0)  # β*_T = -α*: there the two powers of q are equal
-            return _expansion(ends, depth, limit, {"first": first}, "o(1/T)")
+            return _expansion(ends, depth, limit, {"first": first}, "o(1/T)", bounds)
         chosen = {"first": -rate_theory.first_order()}
         least, gap = min(exponents), abs(exponents[0] - exponents[1])
         if least >= 0 and ends.terms > 1:
@@ -272,7 +279,13 @@ def beta_expansion(law: Law, depth: int, digits: int = 30) -> Expansion:
         else:
             power = _power(min(order, ends.order))
             error = f"O(1/{power})" if gap == 0 else f"O(log(T)^3/{power})"
-        return _expansion(ends, depth, limit, chosen, error)
+        return _expansion(ends, depth, limit, chosen, error, bounds)
+
+
+def _window(law: Law) -> Enclosure:
+    """Where the β*_T of the window lies (``lca.uniqueness.bisection``)."""
+    least = -min(1 / law.lower, 2 / law.upper)
+    return Enclosure(ball(least).lower(), ball(-1 / law.upper).upper())
 
 
 def _power(order: Fraction) -> str:
@@ -293,17 +306,23 @@ def first_order_two(exponents: tuple[Fraction, Fraction]) -> sympy.Expr:
 
 
 def _expansion(
-    ends: Ends, depth: int, limit: arb, chosen: dict[str, sympy.Expr], error: str
+    ends: Ends,
+    depth: int,
+    limit: arb,
+    chosen: dict[str, sympy.Expr],
+    error: str,
+    bounds: Enclosure,
 ) -> Expansion:
     values = ends.values(depth)
     terms = {name: compiled(term, BALL)(values, False) for name, term in chosen.items()}
     sums = list(accumulate(terms.values(), initial=limit))
-    low, high = 1 / ball(ends.law.upper), 1 / ball(ends.law.lower)
-    in_range = not any(abs(entry) < low or abs(entry) > high or entry * limit < 0 for entry in sums)
+    low, high = ball(bounds.lower), ball(bounds.upper)
+    in_range = not any(entry < low or entry > high for entry in sums)
     return Expansion(
         {name: Enclosure.of(term) for name, term in terms.items()},
         Enclosure.of(sums[-1]),
         error,
+        bounds,
         in_range,
     )
 

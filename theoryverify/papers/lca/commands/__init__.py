@@ -9,7 +9,6 @@ from theoryverify.claims.paper import Command, Outcome
 from theoryverify.papers.lca.commands import finite, flow
 
 if TYPE_CHECKING:
-    from theoryverify.exact.balls import Enclosure
     from theoryverify.exact.laws import Law
 
 
@@ -40,13 +39,14 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
     from theoryverify.exact.balls import Enclosure, ball, bits_for, precision
     from theoryverify.exact.rationals import decimal, exact_text, shown
     from theoryverify.papers.lca.alpha_star import alpha_star as enclose
+    from theoryverify.papers.lca.limit import bracket_from_here_on
     from theoryverify.papers.lca.rate import Rate
 
     law, depth, digits = _read(args)
     found = enclose(law, depth, digits)
     with precision(bits_for(digits) + 32):
         gap = Enclosure.of(found.enclosure.ball() - ball(found.limit))
-    bracket = _from_here_on(law, depth)
+    bracket = bracket_from_here_on(law, depth)
     rate = Rate.of(law, depth, digits)
     document: dict[str, Any] = {
         "law": repr(law),
@@ -75,18 +75,6 @@ def alpha_star(args: argparse.Namespace) -> Outcome:
         )
     )
     return Outcome(document, text)
-
-
-def _from_here_on(law: Law, depth: int) -> Enclosure:
-    """The bracket of Theorem F.3, within the ``(1/Z̄, 1/Z̲)`` of Lemma F.1."""
-    from theoryverify.exact.balls import Enclosure, ball, precision
-    from theoryverify.papers.lca.limit import limit_bracket
-
-    bracket = limit_bracket(law, depth).enclosure
-    with precision(256):
-        low = max(ball(bracket.lower), (1 / ball(law.upper)).lower())
-        high = min(ball(bracket.upper), (1 / ball(law.lower)).upper())
-        return Enclosure(low, high)
 
 
 def _configure_loss(parser: argparse.ArgumentParser) -> None:
