@@ -171,13 +171,15 @@ def affine_in_the_feature(stated: tuple[str, int, float], examination: Examinati
 WIDTH = Claim(
     "mamba.G.width",
     "main theorem's width m = Ω̃(r^{4ge}): is it needed? (counterexample, ours)",
-    r"\text{the width needed for } \mathbb E(f-g)^2\le\tfrac15\text{ grows over } 4\le r\le32"
-    r"\text{ with a slope}\ \ge4\mathrm{ge}\text{ in logarithms}",
-    title="the width that a head needs grows like r^{4ge}: false, slower than r² (he_3) and r⁴ (he_4)",
+    r"\text{the width needed for } \mathbb E(f-g)^2\le\tfrac15\text{ grows with a slope}\ "
+    r"\ge4\mathrm{ge}\text{ in logarithms } (\mathrm{he}_3:\ 4\le r\le32;\ "
+    r"\mathrm{he}_4:\ 2\le r\le16)",
+    title="the width that a head needs grows like r^{4ge}: false, slower than r² (he_3, r from 4 to 32)"
+    " and r⁴ (he_4, r from 2 to 16)",
     expected=REFUTED,
     depends_on=("mamba.G",),
     note="The theorem asks for a sufficient width. Random heads at the ridge of infinite width: the "
-    "slope of their median width over a factor 8 in r (he_3: 4 to 32, he_4: 2 to 16), not the width.",
+    "slope of their median width over a factor 8 in r, not the width; he_4 stands in a control.",
 )
 
 
