@@ -214,6 +214,93 @@ def test_a_square_and_an_argument_are_real(root: certify.Tree, square: certify.T
     assert refused(data)
 
 
+def _forged(states: list[object], *steps: dict[str, object]) -> dict[str, object]:
+    last = len(steps) - 1
+    return {"hypotheses": [], "steps": list(steps), "conclusion": last, "states": states}
+
+
+X: certify.Tree = ["s", "x"]
+
+
+def _power(base: certify.Tree, exponent: certify.Tree) -> certify.Tree:
+    return ["^", base, exponent]
+
+
+def _combined(formal: certify.Tree, expression: certify.Tree, *facts: int) -> dict[str, object]:
+    step = {"rule": "combination", "facts": list(facts)}
+    return {**step, "formal": formal, "expression": expression}
+
+
+def _hidden_pole() -> list[dict[str, object]]:
+    """x²/(1+x²) > 0, from 1/(1 + 1/x²): at x = 0 it says 0 > 0."""
+    share = ["*", _power(X, "2"), _power(["+", "1", _power(X, "2")], "-1")]
+    squares = [{"rule": "square", "facts": [], "of": of} for of in (_power(X, "-1"), X)]
+    return [
+        _forged(
+            [share, True],
+            *squares,
+            _combined(["+", "1", ["s", "_0"]], ["+", "1", _power(X, "2")], 1),
+            _combined(_power(["+", "1", ["s", "_0"]], "-1"), share, 0),
+        )
+    ]
+
+
+def _root_in_a_denominator() -> list[dict[str, object]]:
+    """(1+x)/(1+(√x)²) = 1: at x = -1 it is 0/0."""
+    below = ["+", "1", _power(_power(X, "1/2"), "2")]
+    one = ["*", ["+", "1", X], _power(below, "-1")]
+    return [_forged([one, True], _combined("1", one))]
+
+
+def _induction_from_zero() -> list[dict[str, object]]:
+    n, minus = ["s", "n"], ["*", "-1", ["s", "n"]]
+    product = ["*", *(["s", f"_{i}"] for i in range(3))]
+    step = _forged(
+        [["+", minus, "-1"], False],
+        {"rule": "square", "facts": [], "of": _power(n, "-1")},
+        _combined(product, "-1", 0, 1, 2),
+        _combined(["+", ["s", "_0"], ["s", "_1"]], ["+", minus, "-1"], 1, 3),
+    )
+    step |= {"hypotheses": [[n, False], [minus, False]], "conclusion": 4}
+    whole = {"symbol": "n", "start": 0, "base": 0, "step": 1}
+    claimed = {"hypotheses": [[n, False]], "induction": whole, "states": [minus, False]}
+    return [_forged(["0", False], _combined("0", "0")), step, claimed]
+
+
+@pytest.mark.parametrize(
+    ("theorems", "declared"),
+    [
+        (_hidden_pole(), ()),
+        (_root_in_a_denominator(), ()),
+        (_induction_from_zero(), ("integer", "positive", "nonnegative", "nonzero")),
+    ],
+    ids=["hidden pole", "root in a denominator", "induction from 0"],
+)
+def test_forged_theorems_are_refused(
+    theorems: list[dict[str, object]], declared: tuple[str, ...]
+) -> None:
+    kernel = certify.Kernel(certify.Field({name: frozenset(declared) for name in "xn"}))
+    for theorem in theorems[:-1]:
+        kernel.learn(theorem)
+    with pytest.raises((certify.Rejected, certify.Unverified)):
+        kernel.learn(theorems[-1])
+
+
+def test_even_powers_of_what_may_be_imaginary_split_no_root() -> None:
+    """x^t is i at x = -1, t = 1/2, where √(-3) √(-8) = -√24."""
+    square = _power(_power(X, ["s", "t"]), "2")
+    one, other = (["+", "1", ["*", k, square]] for k in ("4", "9"))
+    data = {
+        "kind": "identity",
+        "symbols": {"x": ["real"], "t": ["real"]},
+        "factors": [one, other],
+        "left": ["*", _power(one, "1/2"), _power(other, "1/2")],
+        "right": _power(["*", one, other], "1/2"),
+    }
+    with pytest.raises((certify.Rejected, certify.Unverified)):
+        certify.Statement(data).verify()
+
+
 # -- numbers, against FLINT ----------------------------------------------------------------------
 
 rationals = st.fractions(min_value=-20, max_value=20, max_denominator=10**6)

@@ -536,7 +536,10 @@ class Field:
         for monomial, coefficient in poly.items():
             keys = [self.keys[atom] for atom, _ in exponents(monomial)]
             sure = all(self.positive(key) for key in keys)
-            even = all(e % 2 == 0 or self.nonnegative(self.keys[a]) for a, e in exponents(monomial))
+            even = all(
+                self.nonnegative(self.keys[a]) or (e % 2 == 0 and self.keys[a][0] == "s")
+                for a, e in exponents(monomial)
+            )
             if coefficient < 0 or not even:
                 return False
             strict = strict or sure
@@ -1692,10 +1695,12 @@ class Kernel:
         ]
         if rule == "square":
             require(self._real(data.get("of")), "what is squared is not known to be real")
+            self._no_pole(data.get("of"), facts)
             return Sign(["^", data.get("of"), "2"], False)
         if rule == "power":
             require(len(chosen) == 1 and chosen[0].strict, "a power needs a positive base")
             require(self._real(data.get("exponent")), "the exponent is not known to be real")
+            self._no_pole(data.get("exponent"), facts)
             return Sign(["^", chosen[0].tree, data.get("exponent")], True)
         if rule == "combination":
             return self._combination(data, chosen, facts)
@@ -1792,6 +1797,9 @@ class Kernel:
             self.theorems[whole(data.get(part), part, 0, len(self.theorems) - 1)]
             for part in ("base", "step")
         )
+        kinds = self.field.symbols[name]
+        require(start >= 1 or not kinds & {"positive", "nonzero"}, "the symbol is declared more")
+        require(start >= 0 or "nonnegative" not in kinds, "the symbol is declared more")
         *common, bound, induction = step[0]
         require(common == base[0] and [*common, bound] == hypotheses, "the hypotheses differ")
         require(not any(occurs(sign.tree, name) for sign in common), "a hypothesis on the symbol")
@@ -1813,7 +1821,7 @@ class Kernel:
     def _no_pole(self, tree: Tree, facts: list[Sign]) -> None:
         """Every denominator is nonzero by declaration, or up to sign a positive fact."""
         for base in denominators(tree):
-            value = self.field.rat(base)
+            value = self.field.normal(self.field.rat(base))
             if self._nonzero(value):
                 continue
             known = [self.field.rat(fact.tree) for fact in facts if fact.strict]

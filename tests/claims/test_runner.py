@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -268,3 +269,31 @@ def test_workers_serve_one_run_after_another_and_are_replaced() -> None:
     with Workers(1) as workers:
         names = ("toy.square", "toy.dying", "toy.square", "toy.slow", "toy.square")
         assert [verdict(workers, name) for name in names] == [HOLDS, ERROR, HOLDS, ERROR, HOLDS]
+
+
+def test_a_run_that_was_interrupted_answers_no_other() -> None:
+    """Its workers are ended: what they would still say is of another check."""
+    found = registry.own_claims(discovery.papers()["toy"])
+    tasks = [(found[name], found[name].checks[0]) for name in ("toy.slow", "toy.square")]
+
+    def stop(name: str, done: int, total: int, result: object) -> None:
+        if result is not None:
+            raise KeyboardInterrupt
+
+    with Workers(2) as workers:
+        with pytest.raises(KeyboardInterrupt):
+            workers.run(tasks[::-1], Context(), stop)
+        assert all(worker.task is None for worker in workers._workers)
+        (result,) = workers.run(tasks[1:], Context()).values()
+        assert (result.claim, result.verdict) == ("toy.square", HOLDS)
+
+
+@pytest.mark.parametrize("line", ["", "hello\n", "[1]\n", "{}\n", "null\n"])
+def test_what_is_no_result(line: str) -> None:
+    assert runner._answer(line, claims("toy.square")["toy.square"]) is None
+
+
+def test_a_worker_that_closes_its_output_and_goes_on_is_ended() -> None:
+    with Workers(1) as workers:
+        deaf = runner._Worker.start()
+        assert workers._dismiss(deaf, patience=0.1) == -signal.SIGKILL

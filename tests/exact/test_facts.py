@@ -176,3 +176,73 @@ def test_integer_powers_of_real_numbers_are_real() -> None:
     argument = Argument()
     for value in (x**n - sympy.Rational(1, 3), 1 / (x + y), x ** (-n) * y):
         assert argument.square(value).expression == value**2
+
+
+# -- attempts to prove what is false ---------------------------------------------------------------
+
+
+def _used_at_a_pole() -> Theorem:
+    inverse = Argument()
+    theorem = inverse.conclude("1/x² >= 0", inverse.square(1 / x))
+    argument = Argument()
+    fact = argument.use(theorem, {x: sympy.Integer(0)})
+    return argument.conclude("0 > 0", argument.fact(sympy.Integer(0), lambda q: 1 / (1 + q), fact))
+
+
+def _used_at_an_odd_number() -> Theorem:
+    k = sympy.Symbol("k", even=True)
+    signs = Argument()
+    same = signs.fact((-1) ** (k + n) - (-1) ** n, lambda: sympy.Integer(0))
+    theorem = signs.conclude("(-1)^(k+n) = (-1)^n", same)
+    argument = Argument()
+    at = {k: sympy.Integer(1), n: sympy.Integer(2)}
+    return argument.conclude("-2 >= 0", argument.use(theorem, at))
+
+
+def _used_at_what_is_no_symbol() -> Theorem:
+    squares = Argument()
+    theorem = squares.conclude("x² >= 0", squares.square(x))
+    argument = Argument()
+    return argument.conclude("-1 >= 0", argument.use(theorem, {x**2: sympy.Integer(-1)}))
+
+
+def _combined_by_looking_inside() -> Theorem:
+    argument = Argument(positive(5 - x))
+    (gap,) = argument.given
+    fact = argument.fact(sympy.Integer(-1), lambda g: sympy.diff(g, x), gap)
+    return argument.conclude("-1 >= 0", fact)
+
+
+def _induction_that_skips_its_start() -> Theorem:
+    m = sympy.Symbol("m", integer=True, positive=True)
+    first = Argument()
+    base = first.conclude("base", first.fact(sympy.Integer(0), lambda: sympy.Integer(0)))
+    argument = Argument(nonnegative(m), nonnegative(-m))
+    bound, hypothesis = argument.given
+    square = argument.square(1 / m)
+    low = argument.fact(sympy.Integer(-1), lambda h, b, q: h * b * q, hypothesis, bound, square)
+    fall = argument.fact(-(m + 1), lambda h, low: h + low, hypothesis, low)
+    return induction("-m >= 0", m, 0, base, argument.conclude("step", fall))
+
+
+def _another_conclusion() -> Theorem:
+    argument = Argument()
+    theorem = argument.conclude("x² >= 0", argument.square(x))
+    return dataclasses.replace(theorem, conclusion=positive(sympy.Integer(-1)))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        _used_at_a_pole,
+        _used_at_an_odd_number,
+        _used_at_what_is_no_symbol,
+        _combined_by_looking_inside,
+        _induction_that_skips_its_start,
+        _another_conclusion,
+    ],
+    ids=lambda f: f.__name__.strip("_"),
+)
+def test_no_falsehood_is_a_theorem(forged) -> None:
+    with pytest.raises((ProofError, ValueError)):
+        forged()

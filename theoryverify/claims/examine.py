@@ -123,7 +123,8 @@ def _reason(judged: Evidence, wrong: Any, formula: Any) -> str:
     """Why a control came out as it did; where it holds, the likeliest mistake."""
     if judged.verdict is not HOLDS:
         return judged.reason
-    same = isinstance(wrong, sympy.Basic | Number | str) and wrong == formula
+    plain = sympy.Basic | Number | str
+    same = isinstance(wrong, plain) and isinstance(formula, plain) and wrong == formula
     return "it is the formula itself" if same else "the check accepts it"
 
 

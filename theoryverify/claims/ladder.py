@@ -92,7 +92,9 @@ class Evidence:
         for what, value in (("scope", self.scope), ("reason", self.reason)):
             if not isinstance(value, str):
                 raise InputError(f"the {what} of evidence must be text, not {value!r}")
-        if isinstance(self.assumes, str) or not all(isinstance(f, str) for f in self.assumes):
+        if not isinstance(self.assumes, (tuple, list)) or not all(
+            isinstance(fact, str) for fact in self.assumes
+        ):
             raise InputError(f"what evidence assumes is a tuple of texts, not {self.assumes!r}")
 
 
@@ -137,7 +139,8 @@ class Hypothesis:
                 f"hypothesis {self.name!r}: its predicate must be a function of a case, "
                 f"not {self.failure!r}"
             )
-        object.__setattr__(self, "failure", _Predicate(self.name, self.failure))
+        own = self.failure.__wrapped__ if isinstance(self.failure, _Predicate) else self.failure
+        object.__setattr__(self, "failure", _Predicate(self.name, own))
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class _Worker:
     def start(cls) -> _Worker:
         environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
         # What this process imports the worker finds too: pytest, say, puts folders on the path.
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if isinstance(p, str) and p)
         process = subprocess.Popen(
             [sys.executable, "-m", "theoryverify.claims.worker"],
             stdin=subprocess.PIPE,
@@ -190,29 +190,48 @@ class Workers:
             results[(result.claim, result.name)] = result
             progress(f"{result.claim}/{result.name}", len(results), len(tasks), result)
 
-        while len(results) < len(tasks):
-            self._staff(min(self._jobs, len(tasks)))
+        try:
+            while len(results) < len(tasks):
+                self._staff(min(self._jobs, len(tasks)))
+                for worker in self._workers:
+                    if worker.task is None and waiting:
+                        task = waiting.pop()
+                        progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
+                        worker.give(task, context, certificates)
+                for key, _ in self._selector.select(timeout=_POLL):
+                    worker = key.data
+                    if worker.task is None:  # it ended between two tasks
+                        self._dismiss(worker)
+                        continue
+                    line = worker.process.stdout.readline()
+                    result = _answer(line, worker.task[0])
+                    if result is None:
+                        code = self._dismiss(worker, patience=1.0)
+                        said = f"said {line[:80]!r}, which is no result" if line else ""
+                        why = f"its process {said or f'ended with code {code}'}"
+                        result = _broken(worker.task, why)
+                    finish(worker, result)
+                now = time.monotonic()
+                for worker in self._workers:
+                    if worker.task is not None and now > worker.deadline:
+                        limit = worker.task[1].timeout
+                        self._dismiss(worker)
+                        finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
+        finally:
             for worker in self._workers:
-                if worker.task is None and waiting:
-                    task = waiting.pop()
-                    progress(f"{task[0].id}/{task[1].name}", len(results), len(tasks), None)
-                    worker.give(task, context, certificates)
-            for key, _ in self._selector.select(timeout=_POLL):
-                worker = key.data
-                if worker.task is None:  # it ended between two tasks
-                    self._selector.unregister(key.fileobj)
-                    worker.stop()
-                else:
-                    finish(worker, _answer(worker, self._selector))
-            now = time.monotonic()
-            for worker in self._workers:
-                if worker.task is not None and now > worker.deadline:
-                    limit = worker.task[1].timeout
-                    finish(worker, _broken(worker.task, f"no answer within {limit:g} s"))
-                    assert worker.process.stdout is not None
-                    self._selector.unregister(worker.process.stdout)
-                    worker.stop()
+                if worker.task is not None:  # interrupted: its answer is to nobody's question
+                    worker.task = None
+                    self._dismiss(worker)
         return results
+
+    def _dismiss(self, worker: _Worker, patience: float = 0.0) -> int:
+        """End a worker that has not ended by itself in some seconds; gives its process's code."""
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.process.wait(timeout=patience)
+        worker.stop()
+        return int(worker.process.returncode)
 
     def _staff(self, wanted: int) -> None:
         self._workers = [w for w in self._workers if w.process.poll() is None or w.task]
@@ -223,17 +242,14 @@ class Workers:
             self._workers.append(worker)
 
 
-def _answer(worker: _Worker, selector: selectors.BaseSelector) -> CheckResult:
-    assert worker.task is not None
-    assert worker.process.stdout is not None
-    line = worker.process.stdout.readline()
-    if not line:
-        selector.unregister(worker.process.stdout)
-        worker.process.wait()
-        return _broken(worker.task, f"its process ended with code {worker.process.returncode}")
-    data = json.loads(line)
-    data["reason"] = data.pop("raw_reason")
-    return CheckResult.from_json(worker.task[0].id, data)
+def _answer(line: str, claim: Claim) -> CheckResult | None:
+    """The result in a line of a worker; None if it is none, as at the end of its output."""
+    try:
+        data = json.loads(line)
+        data["reason"] = data.pop("raw_reason")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return CheckResult.from_json(claim.id, data)
 
 
 def _broken(task: tuple[Claim, Check], reason: str) -> CheckResult:

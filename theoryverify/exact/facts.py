@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
 import sympy
@@ -52,6 +52,8 @@ def nonnegative(expression: sympy.Expr) -> Sign:
     return Sign(exact_expression(expression), False)
 
 
+_OF_REALS = frozenset(sympy.Symbol("x", real=True).assumptions0)
+"""What every real symbol is declared to be."""
 _KEY = object()  # only this module makes facts and theorems
 
 
@@ -91,13 +93,13 @@ class Theorem:
     hypotheses: tuple[Sign, ...]
     conclusion: Sign
     steps: tuple[str, ...]
-    key: object = None
+    key: InitVar[object] = None
     record: Any = field(default=(), compare=False, repr=False)
     """The same steps as data, for a certificate: ``(rule, parts)`` each and the concluded fact's
     place, or the parts of an induction."""
 
-    def __post_init__(self) -> None:
-        if self.key is not _KEY:
+    def __post_init__(self, key: object) -> None:
+        if key is not _KEY:
             raise ProofError("theorems are made by an Argument only")
 
     @property
@@ -178,7 +180,7 @@ class Argument:
         for fact in facts:
             self._own(fact)
         values = [fact.expression for fact in facts]
-        actual = sympy.sympify(combination(*values))
+        actual = formal.subs(dict(zip(symbols, values, strict=True)), simultaneous=True)
         expression = exact_expression(expression)
         decision = decide_identity(expression, actual)
         if decision.holds is not True:
@@ -211,6 +213,8 @@ class Argument:
         """A theorem at other arguments; ``facts`` are its hypotheses there, in order."""
         if len(facts) != len(theorem.hypotheses):
             raise ProofError(f"{theorem.name} has {len(theorem.hypotheses)} hypotheses")
+        if not all(isinstance(symbol, sympy.Symbol) for symbol in at):
+            raise ProofError("only symbols have other values")
         at = {symbol: _real(value) for symbol, value in at.items()}
         for hypothesis, fact in zip(theorem.hypotheses, facts, strict=True):
             self._own(fact)
@@ -222,12 +226,15 @@ class Argument:
             for base in _denominators(wanted):
                 self._require_nonzero(base)
         for symbol, value in at.items():
-            for kind in ("is_integer", "is_positive", "is_nonnegative", "is_nonzero"):
-                if getattr(symbol, kind) and not getattr(value, kind):
-                    raise ProofError(f"{symbol} was declared more than {value} is known to be")
+            if not _is_all_of(symbol, value):
+                raise ProofError(f"{symbol} was declared more than {value} is known to be")
         self._keep("use", facts, theorem=theorem, at=at)
         shown = ", ".join(f"{symbol} = {value}" for symbol, value in at.items())
         sign = Sign(_at(theorem.expression, at), theorem.conclusion.strict)
+        if sign.expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+            raise ProofError(f"{theorem.name} says nothing there")
+        for base in _denominators(sign.expression):
+            self._require_nonzero(base)
         return self._note(sign, f"by {theorem.name}" + (f" at {shown}" if shown else ""))
 
     def conclude(self, name: str, fact: Fact) -> Theorem:
@@ -280,6 +287,8 @@ def induction(name: str, n: sympy.Symbol, start: int, base: Theorem, step: Theor
     """
     if not n.is_integer:
         raise ProofError(f"{n} is not an integer symbol")
+    if not (_is_all_of(n, sympy.Integer(start)) and _is_all_of(n, n + 1)):
+        raise ProofError(f"{n} does not stand for every integer from {start} on")
     *common, bound, hypothesis = step.hypotheses
     if tuple(common) != base.hypotheses or any(sign.expression.has(n) for sign in common):
         raise ProofError(f"{name}: base and step have different hypotheses")
@@ -314,6 +323,15 @@ def _real(value: sympy.Expr) -> sympy.Expr:
     if not real(expression):
         raise ProofError(f"{expression} is not known to be real")
     return expression
+
+
+def _is_all_of(symbol: sympy.Symbol, value: sympy.Expr) -> bool:
+    """Whether a value is known to be all that a symbol is declared to be, beyond real."""
+    return all(
+        getattr(value, f"is_{kind}") is there
+        for kind, there in symbol.assumptions0.items()
+        if kind not in _OF_REALS
+    )
 
 
 def _at(expression: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
