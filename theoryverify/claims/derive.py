@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import sympy
 
 from theoryverify.claims.discovery import each
+from theoryverify.claims.examination import outcome
 from theoryverify.claims.paper import Derivation, DerivationStep, Outcome, Paper
 from theoryverify.claims.registry import require_claims
 from theoryverify.claims.told import told
@@ -100,9 +102,10 @@ def decided_steps(derivation: Derivation) -> Iterator[DerivationStep]:
         for step in derivation.steps():
             if not isinstance(step, DerivationStep):
                 raise InputError(f"{step!r} is no DerivationStep")
-            if step.holds not in (True, None):
-                raise AssertionError(f"{step.text}: whether it holds is {step.holds!r}")
-            yield step
+            holds = outcome(step.text, step.holds)
+            if holds is False:
+                raise AssertionError(f"{step.text}: whether it holds is {holds}")
+            yield replace(step, holds=holds)
             done += 1
     except (Exception, SystemExit) as error:
         raise DerivationFailed(f"step {done + 1}: {told(error, derivation.steps)}") from error

@@ -63,7 +63,7 @@ class Examination:
             If ``holds`` is anything but ``True``, ``False``, ``None``, or one of the first two as NumPy
             and SymPy write them; or if ``name`` or ``shown`` is no text.
         """
-        holds = _outcome(name, holds)
+        holds = outcome(name, holds)
         self._note(name, holds, shown, by)
         return holds
 
@@ -104,7 +104,7 @@ class Examination:
         InputError
             For what :meth:`decide` refuses.
         """
-        holds = _outcome(name, decision.holds if isinstance(decision, Decision) else decision)
+        holds = outcome(name, decision.holds if isinstance(decision, Decision) else decision)
         if isinstance(decision, Decision):
             shown, by = decision.reason, by or _statement(decision)
         if holds is False:
@@ -142,16 +142,16 @@ class Examination:
         )
 
 
-def _outcome(name: str, outcome: Any) -> bool | None:
+def outcome(name: str, found: Any) -> bool | None:
     """What a step comes to; only ``False`` would refute, so nothing else may stand for it."""
-    if outcome is None or isinstance(outcome, bool):
-        return outcome
+    if found is None or isinstance(found, bool):
+        return found
     with suppress(sympy.SympifyError):  # NumPy's booleans are SymPy's there, numbers and text not
-        decided = sympy.sympify(outcome, strict=True)
+        decided = sympy.sympify(found, strict=True)
         if decided in (sympy.true, sympy.false):
             return bool(decided)
-    hint = "; a Verdict has .decided" if isinstance(outcome, Verdict) else ""
-    raise InputError(f"step {name!r}: it must come to True, False or None, not {outcome!r}{hint}")
+    hint = "; a Verdict has .decided" if isinstance(found, Verdict) else ""
+    raise InputError(f"step {name!r}: it must come to True, False or None, not {found!r}{hint}")
 
 
 def _refuse_bare(name: str, *values: object) -> None:

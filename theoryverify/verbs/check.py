@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from theoryverify.claims.claim import Claim, Context
     from theoryverify.claims.ladder import Rung
 
+_NAMED = 8  # of the claims that did not run; the document has them all
+
 
 def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -76,7 +78,8 @@ def _run(args: argparse.Namespace) -> Outcome:
     note = parameters.text(given, placed)
     if left:
         count = f"{len(left)} claim{'s' if len(left) > 1 else ''}"
-        note = f"{count} not run ({no_check_runs(args.preset, rung)}): {', '.join(left)}\n{note}"
+        names = ", ".join(left[:_NAMED]) + (", and so on" if left[_NAMED:] else "")
+        note = f"{count} not run ({no_check_runs(args.preset, rung)}): {names}\n{note}"
     code = outputs.conclude(report, document, quiet=args.json, note=note)
     # Asked for every paper, a paper that could not be read is bad input; the others have run.
     broken = not args.names and bool(discover().broken)
