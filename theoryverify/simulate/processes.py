@@ -60,14 +60,13 @@ def agree(document: Mapping[str, JSON], device: torch.device) -> None:
         return
     import torch.distributed as dist
 
-    own = torch.tensor(list(canonical(document)), dtype=torch.uint8, device=device)
+    text = canonical(document)
+    own = torch.tensor(list(text), dtype=torch.uint8, device=device)
     size = torch.tensor([len(own)], device=device)
     dist.broadcast(size, 0)
     first = own if rank == 0 else torch.empty(int(size), dtype=torch.uint8, device=device)
     dist.broadcast(first, 0)
-    different = list(
-        differences(json.loads(bytes(first.tolist())), json.loads(canonical(document)))
-    )
+    different = list(differences(json.loads(bytes(first.tolist())), json.loads(text)))
     found = torch.tensor([len(different)], device=device)
     dist.all_reduce(found)
     if different:

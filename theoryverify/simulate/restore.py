@@ -43,11 +43,8 @@ def restore(trainer: Trainer, found: Checkpoint) -> None:
     if model.keys() != there.keys():
         raise refuse(f"its tensors {sorted(model.keys() ^ there.keys())[:3]} are not the model's")
     for name, tensor in there.items():
-        if model[name].shape != tensor.shape or model[name].dtype != tensor.dtype:
-            raise refuse(
-                f"{name} is {model[name].dtype} {tuple(model[name].shape)}, the model's "
-                f"{tensor.dtype} {tuple(tensor.shape)}"
-            )
+        if (own := _form(model[name])) != _form(tensor):
+            raise refuse(f"{name} is {own}, the model's {_form(tensor)}")
     if wrong := [name for name in trainer.trained if not model[name].isfinite().all()]:
         raise refuse(f"{wrong[0]} is not finite")
     places = {name: index for index, name in enumerate(trainer.trained)}
@@ -65,11 +62,8 @@ def restore(trainer: Trainer, found: Checkpoint) -> None:
         if kept.keys() != wanted.keys():
             raise refuse(f"the optimizer's state of {name} is {sorted(kept)}, not {sorted(wanted)}")
         for key, tensor in wanted.items():
-            if kept[key].shape != tensor.shape or kept[key].dtype != tensor.dtype:
-                raise refuse(
-                    f"the optimizer's {key} of {name} is {kept[key].dtype} "
-                    f"{tuple(kept[key].shape)}, not {tensor.dtype} {tuple(tensor.shape)}"
-                )
+            if (own := _form(kept[key])) != _form(tensor):
+                raise refuse(f"the optimizer's {key} of {name} is {own}, not {_form(tensor)}")
         # Adam counts the steps of each parameter, and sums squares; infinite ones it outlives.
         if "step" in kept and not 0 < float(kept["step"]) <= found.step:
             raise refuse(f"the optimizer has made {float(kept['step']):g} steps of {found.step}")
@@ -102,6 +96,10 @@ def restore(trainer: Trainer, found: Checkpoint) -> None:
     trainer.norms[: found.step] = history["norms"].numpy()
     trainer.noted_at = noted_at
     trainer.noted = {name: list(values.numpy()) for name, values in observed.items()}
+
+
+def _form(tensor: Tensor) -> str:
+    return f"{tensor.dtype} {tuple(tensor.shape)}"
 
 
 def _note_surroundings(trainer: Trainer, found: Checkpoint) -> None:
